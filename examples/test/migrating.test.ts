@@ -86,7 +86,7 @@ test('an interceptor that is left in costs as before, and causes one warning', a
   const shop = await openShop();
   const { lines, complaint } = await runRecipe(join(folder, `${fileOf(leftIn, 'half')}.program.mjs`), { shop });
   expect([...lines.map(Number), shop.issuedBeforeRevocation, shop.service.counts.issued]).toEqual(figures.get(leftIn));
-  const [, warning = 'no warning'] = /^\(node:4711\) (ServiceAuthWarning: .*) …$/m.exec(page) ?? [];
+  const [, warning = 'no warning'] = /^\(node:4711\) (\[\w+\] ServiceAuthWarning: .*) …$/m.exec(page) ?? [];
   expect(complaint.split('ServiceAuthWarning')).toHaveLength(2);
   expect(complaint).toContain(warning.replace('https://api.example.com', shop.service.baseUrl));
 });

@@ -349,7 +349,7 @@ describe('createServiceAuthFromEnv', () => {
     onTestFinished(() => emitWarning.mockRestore());
     optionsFromEnv({ ...env, [name]: 'a value', SERVICE_AUTH_NOTHING: '' });
     const warning = `Nothing reads the variable ${name}. Did you mean ${meant}?`;
-    expect(emitWarning.mock.calls).toEqual([[warning, 'ServiceAuthWarning']]);
+    expect(emitWarning.mock.calls).toEqual([[warning, 'ServiceAuthWarning', 'SERVICE_AUTH_UNREAD_VARIABLE']]);
   });
 
   test.each(['SERVICE_AUTH_TIMEOUT_MS', 'SERVICE_AUTH_DEBUG', 'SERVICE_AUTH_TENANT'])(
@@ -359,7 +359,7 @@ describe('createServiceAuthFromEnv', () => {
       onTestFinished(() => emitWarning.mockRestore());
       optionsFromEnv({ ...env, [name]: 'a value' });
       const warning = `Nothing reads the variable ${name}, so it has no effect.`;
-      expect(emitWarning.mock.calls).toEqual([[warning, 'ServiceAuthWarning']]);
+      expect(emitWarning.mock.calls).toEqual([[warning, 'ServiceAuthWarning', 'SERVICE_AUTH_UNREAD_VARIABLE']]);
     },
   );
 

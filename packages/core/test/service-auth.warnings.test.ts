@@ -1,8 +1,16 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createUsageReader, memoryStore, type Store } from '../src/index.ts';
+import { secretCanary } from './support/canaries.ts';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
+
+const execArgv = ['--conditions=@service-auth/source'];
 
 describe('a damaged record', () => {
   test('is reported once by each process, and the message says which one it is and what helps', async () => {
@@ -124,20 +132,24 @@ describe('a clock of the store that leaps forward', () => {
 describe('a store in the memory of a process', () => {
   const names = [
     'KUBERNETES_SERVICE_HOST',
+    'ECS_CONTAINER_METADATA_URI_V4',
     'AWS_LAMBDA_FUNCTION_NAME',
     'FUNCTIONS_WORKER_RUNTIME',
+    'WEBSITE_INSTANCE_ID',
     'K_SERVICE',
+    'GAE_INSTANCE',
+    'FLY_MACHINE_ID',
     'VERCEL',
     'NODE_APP_INSTANCE',
-    'NODE_UNIQUE_ID',
   ];
+  const environments = ['NODE_ENV', 'VERCEL_ENV', 'AZURE_FUNCTIONS_ENVIRONMENT', 'NODE_TEST_CONTEXT'];
   // These tests may run in a pod, or under pm2.
-  beforeEach(() => names.forEach((name) => void vi.stubEnv(name, undefined)));
+  beforeEach(() => [...names, ...environments].forEach((name) => void vi.stubEnv(name, undefined)));
   afterEach(() => void vi.unstubAllEnvs());
+  const core = new URL('../src/index.ts', import.meta.url).href;
 
-  test.each(names)('in production is reported where %s says that the process is not alone', async (name) => {
-    vi.stubEnv('NODE_ENV', 'production');
-    vi.stubEnv(name, '0');
+  test.each(names)('is reported where %s says that the process is not alone', async (name) => {
+    vi.stubEnv(name, '1');
     const { client, clock, store, token, eventsOf } = createBed();
     const auth = client({ store: memoryStore({ clock }) });
     await token(auth);
@@ -151,28 +163,84 @@ describe('a store in the memory of a process', () => {
     expect((await client({ store: shared, clientId: 'client-2' }).getUsage()).warnings).toEqual([]);
   });
 
-  test('in production is reported in a worker thread, because each thread has a memory of its own', async () => {
+  test('is reported in a worker thread, because each thread has a memory of its own', async () => {
     const program = `
       const { parentPort } = require('node:worker_threads');
-      import(${JSON.stringify(new URL('../src/index.ts', import.meta.url).href)}).then(async ({ memoryStore }) => {
+      import(${JSON.stringify(core)}).then(async ({ memoryStore }) => {
         parentPort.postMessage((await memoryStore().load('key')).warnings);
       });`;
-    const env = { ...process.env, NODE_ENV: 'production' };
-    const worker = new Worker(program, { eval: true, env, execArgv: ['--conditions=@service-auth/source'] });
+    const worker = new Worker(program, { eval: true, env: process.env, execArgv });
     onTestFinished(() => void worker.terminate());
-    expect(await once(worker, 'message')).toEqual([
-      [expect.stringContaining('other processes seem to run (worker_threads)')],
+    expect(await once(worker, 'message')).toEqual([[expect.stringContaining('seem to run (worker_threads)')]]);
+  });
+
+  test('is reported in a worker of a cluster, and not in the process that started it', async () => {
+    const program = `
+      import cluster from 'node:cluster';
+      import { memoryStore } from ${JSON.stringify(core)};
+      const name = cluster.isPrimary ? 'primary' : 'worker';
+      console.log(name, (await memoryStore().load('key')).warnings?.[0]);
+      if (cluster.isPrimary) cluster.fork();
+      else process.exit();`;
+    const folder = mkdtempSync(join(tmpdir(), 'service-auth-core-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'cluster.mjs');
+    writeFileSync(file, program);
+    const { stdout } = await promisify(execFile)(process.execPath, [...execArgv, file]);
+    expect(stdout.trim().split('\n')).toEqual([
+      'primary undefined',
+      expect.stringMatching(/^worker .*seem to run \(node:cluster\)/),
     ]);
   });
 
-  test('is not reported elsewhere', async () => {
+  test.each([
+    ['without such a variable', {}],
+    ['without such a variable in production', { NODE_ENV: 'production' }],
+    ['in development', { KUBERNETES_SERVICE_HOST: '10.0.0.1', NODE_ENV: 'development' }],
+    ['in a test', { KUBERNETES_SERVICE_HOST: '10.0.0.1', NODE_ENV: 'test' }],
+    ['in a test of node:test', { KUBERNETES_SERVICE_HOST: '10.0.0.1', NODE_TEST_CONTEXT: 'child-v8' }],
+    ['under vercel dev', { VERCEL: '1', VERCEL_ENV: 'development' }],
+    ['on the local host of Azure', { FUNCTIONS_WORKER_RUNTIME: 'node', AZURE_FUNCTIONS_ENVIRONMENT: 'Development' }],
+    ['in the first process of pm2, which may be alone', { NODE_APP_INSTANCE: '0' }],
+  ])('is not reported %s', async (_, variables) => {
+    for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
     const { client, clock } = createBed();
-    const auth = client({ store: memoryStore({ clock }) });
-    vi.stubEnv('NODE_ENV', 'production');
-    expect((await auth.getUsage()).warnings).toEqual([]);
-    vi.stubEnv('NODE_ENV', 'development');
-    vi.stubEnv('KUBERNETES_SERVICE_HOST', '10.0.0.1');
-    expect((await auth.getUsage()).warnings).toEqual([]);
+    expect((await client({ store: memoryStore({ clock }) }).getUsage()).warnings).toEqual([]);
+  });
+
+  test('warns the process once, unless a client has a memory store of its own', async () => {
+    const program = `
+      import { createServiceAuth, memoryStore } from ${JSON.stringify(core)};
+      const warnings = [];
+      process.on('warning', ({ code, name, message }) => warnings.push({ code, name, message }));
+      const use = async (clientId, options) => {
+        const common = { authUrl: 'https://auth.example.com', audience: 'orders', clientSecret: '${secretCanary}' };
+        await createServiceAuth({ ...common, clientId, ...options }).getUsage();
+        await new Promise(setImmediate);
+        return warnings.length;
+      };
+      const counts = { alone: await use('one') };
+      Object.assign(process.env, { KUBERNETES_SERVICE_HOST: '10.0.0.1', NODE_ENV: 'development' });
+      counts.inDevelopment = await use('one');
+      delete process.env.NODE_ENV;
+      counts.decided = await use('one', { store: memoryStore() });
+      counts.byDefault = await use('one');
+      counts.again = await use('two');
+      console.log(JSON.stringify({ counts, warnings }));`;
+    const flags = [...execArgv, '--no-warnings', '--input-type=module', '--eval', program];
+    const { stdout } = await promisify(execFile)(process.execPath, flags, { env: {} });
+    const { counts, warnings } = JSON.parse(stdout) as { counts: object; warnings: readonly { message: string }[] };
+    expect(counts).toEqual({ alone: 0, inDevelopment: 0, decided: 0, byDefault: 1, again: 1 });
+    expect(warnings).toEqual([
+      {
+        code: 'SERVICE_AUTH_MEMORY_STORE',
+        name: 'ServiceAuthWarning',
+        message: expect.stringMatching(/^The count is in .* \(KUBERNETES_SERVICE_HOST\), .* store: memoryStore\(\)\. /),
+      },
+    ]);
+    const [, anchor = ''] = /choosing-a-store\.md#(\S+)$/.exec(warnings[0]?.message ?? '') ?? [];
+    const page = readFileSync(new URL('../../../docs/choosing-a-store.md', import.meta.url), 'utf8');
+    expect(page.toLowerCase()).toContain(`\n## ${anchor.replaceAll('-', ' ')}\n`);
   });
 });
 
@@ -188,6 +256,7 @@ describe('a request with an Authorization of its own', () => {
       Array(2).fill([
         expect.stringMatching(/^A request to https:\/\/api\.example\.com\/ had an Authorization of its own, /),
         'ServiceAuthWarning',
+        'SERVICE_AUTH_TOKEN_BYPASSED',
       ]),
     );
   });

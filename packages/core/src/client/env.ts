@@ -119,7 +119,7 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
     return isFromFile ? { option: `${option}_FILE`, message: `names a file whose content ${message}` } : problem;
   });
   // One that is misspelt may be one that is missing.
-  for (const warning of unreadVariables(env).values()) warn(warning);
+  for (const warning of unreadVariables(env).values()) warn(warning, 'SERVICE_AUTH_UNREAD_VARIABLE');
   if (found.length > 0) throw configError(found);
 
   const secretFile = texts.has(variables.clientSecret) && read(`${variables.clientSecret}_FILE`);

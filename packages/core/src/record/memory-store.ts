@@ -1,7 +1,8 @@
 import type { Store } from '../contract/store.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
-import { warningsOfMemory } from '../platform/several-processes.ts';
+import { warningOfMemory } from '../platform/several-processes.ts';
 import { ownProperties, ownProperty } from '../platform/untrusted.ts';
+import { warn } from '../platform/warn.ts';
 import { randomId } from './seal.ts';
 
 /** Options of {@link memoryStore}. */
@@ -14,6 +15,9 @@ const hour = 3_600_000;
 // Longer than the longest window with everything that follows it.
 const keptHours = 33 * 24;
 
+const storePage =
+  'https://github.com/service-auth/service-auth/blob/main/docs/choosing-a-store.md#when-several-processes-have-no-store';
+
 /** The content of the memory, which is data only. A function would keep the copy of this module that it belongs to. */
 interface Memory {
   /** `clearMemoryStore()` of `@service-auth/testing` replaces it. */
@@ -22,6 +26,8 @@ interface Memory {
   key?: string;
   /** The wall clock at the origin of the monotonic clock. */
   origin?: number;
+  /** True if the process was warned that it is probably not alone. */
+  isWarned?: true;
 }
 
 /**
@@ -66,6 +72,17 @@ function sharedMemory(): Memory {
 
 let memoryOfCopy: Memory | undefined;
 
+/** Warns the process. Whoever gives a memory store as `store` has decided, so only the default one warns. */
+function warnOnce(warning: string): void {
+  const memory = sharedMemory();
+  if (memory.isWarned) return;
+  memory.isWarned = true;
+  warn(
+    `${warning} If this process is alone, give it store: memoryStore(). See ${storePage}`,
+    'SERVICE_AUTH_MEMORY_STORE',
+  );
+}
+
 function storeIn(find: () => Memory, clock: Clock): Store {
   const open = () => {
     const memory = find();
@@ -79,8 +96,9 @@ function storeIn(find: () => Memory, clock: Clock): Store {
       options?.signal?.throwIfAborted();
       const { records, now } = open();
       const found = records.get(key);
-      const warnings = warningsOfMemory();
-      const common = warnings ? { now, warnings } : { now };
+      const warning = warningOfMemory();
+      if (warning && find === sharedMemory) warnOnce(warning);
+      const common = warning ? { now, warnings: [warning] } : { now };
       return found ? { record: found.record, version: found.version, ...common } : common;
     },
     async swap(key, { expected, version, record }, options) {

@@ -187,6 +187,7 @@ export class ClientEvents {
       `A request to ${this.common.baseUrl} had an Authorization of its own, so it was sent without the token. Remove the ` +
         'interceptor or default header that sets it: its tokens are not counted. If it is intended, send it with ' +
         'serviceAuth: false, or without the adapter.',
+      'SERVICE_AUTH_TOKEN_BYPASSED',
     );
   }
 

@@ -24,7 +24,7 @@ export function reportIssuance(
   const { usable } = term;
   const missing = missingScope ? { missingScope } : {};
   emit('token_issued', { reason, tokenId, expiresAt, used, usable, warnings, ...missing, durationMs });
-  if (missingScope) warn(`The token for ${clientId} lacks the scope ${missingScope}.`);
+  if (missingScope) warn(`The token for ${clientId} lacks the scope ${missingScope}.`, 'SERVICE_AUTH_MISSING_SCOPE');
 }
 
 /** Reports what the operator counts, as the answer to an attempt said. `view`: the record with the attempt. While it is not written, others may know of more tokens. */
