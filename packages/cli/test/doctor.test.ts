@@ -346,3 +346,58 @@ test(
     }
   },
 );
+
+describe('a proxy that the environment names', () => {
+  /** As NODE_USE_ENV_PROXY=1 does it, on any Node. */
+  const useEnvironment = `import { EnvHttpProxyAgent, setGlobalDispatcher } from '${import.meta.resolve('undici')}'; setGlobalDispatcher(new EnvHttpProxyAgent());`;
+  const usesProxy = {
+    NODE_NO_WARNINGS: '1',
+    NODE_OPTIONS: `--import="data:text/javascript,${encodeURIComponent(useEnvironment)}"`,
+  };
+  const proxy = `http://user:${secretCanary}@127.0.0.1:${closed}`;
+  const of = (lines: readonly Line[], part: string) => lines.find((line) => line.part === part);
+
+  test.for([
+    ['HTTPS_PROXY', { HTTPS_PROXY: proxy }],
+    ['https_proxy', { https_proxy: proxy, NO_PROXY: 'other.example' }],
+  ] as const)('by %s and that is not used is told before the DNS is blamed', async ([name, variables]) => {
+    const service = await startCanaryService();
+    const there = { SERVICE_AUTH_URL: 'https://auth.invalid', SERVICE_BASE_URL: `https://127.0.0.1:${closed}` };
+    const { lines } = await doctor({ ...variablesOf(service, file()), ...there, ...variables });
+    const unused = `${name} is set, but the fetch of this process does not use it: if only the proxy leads there, set NODE_USE_ENV_PROXY=1 (Node 22.21, 24 and newer). Otherwise: `;
+    expect(of(lines, 'token endpoint')).toMatchObject({
+      message: expect.stringMatching(/^https:\/\/auth\.invalid\/oauth\/token cannot be reached \(E\w+\)$/),
+      advice: expect.stringContaining(`${unused}the `),
+    });
+    expect(of(lines, 'API')).toMatchObject({
+      message: `https://127.0.0.1:${closed} cannot be reached (ECONNREFUSED)`,
+      advice: `${unused}nothing listens there: look at the host and the port.`,
+    });
+  });
+
+  test('and that is used and dead is blamed in place of the host behind it', async () => {
+    const service = await startCanaryService();
+    const there = { SERVICE_AUTH_URL: 'https://auth.invalid', SERVICE_BASE_URL: 'https://api.invalid' };
+    const env = { ...variablesOf(service, file()), ...there, HTTPS_PROXY: proxy, ...usesProxy };
+    const { lines } = await doctor(env);
+    const advice = `HTTPS_PROXY is set and used, so this was a connection to the proxy at 127.0.0.1:${closed}: look there first, or name the host in NO_PROXY.`;
+    expect(of(lines, 'token endpoint')).toMatchObject({
+      message: 'https://auth.invalid/oauth/token cannot be reached through the proxy of HTTPS_PROXY (ECONNREFUSED)',
+      advice,
+    });
+    expect(of(lines, 'API')).toMatchObject({
+      message: 'https://api.invalid cannot be reached through the proxy of HTTPS_PROXY (ECONNREFUSED)',
+      advice,
+    });
+    const { stderr } = await run(['token'], { env });
+    expect(stderr.replace(/\s+/g, ' ')).toContain(advice);
+    expect(sightings(stderr)).toEqual([]);
+  });
+
+  test('is not used for a token endpoint on loopback, as token requests do not use it', async () => {
+    const service = await startCanaryService();
+    const { lines } = await doctor({ ...variablesOf(service, file()), HTTP_PROXY: proxy, ...usesProxy });
+    expect(of(lines, 'token endpoint')?.state).toBe('ok');
+    expect(of(lines, 'API')?.message).toContain('through the proxy of HTTP_PROXY');
+  });
+});

@@ -25,6 +25,7 @@ test('the entry for HTTP adapters exports these names, and no others', () => {
     'abortable',
     'checkTokenSource',
     'discardBody',
+    'environmentProxy',
     'hasAuthorization',
     'hideAgentRequests',
     'isLoopback',

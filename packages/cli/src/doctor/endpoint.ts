@@ -1,8 +1,9 @@
+import { fetchTransport, isServiceAuthError } from '@service-auth/core';
+import { environmentProxy, isLoopback } from '@service-auth/core/http';
 import { certificateAdvice } from '../line/certificates.ts';
 import type { Diagnosis } from '../stores/address.ts';
 
 const timeoutMs = 8_000;
-const longestError = 10_000;
 
 /** What a configuration says of the token endpoint. */
 export interface AskedEndpoint {
@@ -32,28 +33,32 @@ export async function examineEndpoint(endpoint: AskedEndpoint): Promise<Diagnosi
   const startedAt = performance.now();
   try {
     const signal = AbortSignal.timeout(timeoutMs);
-    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
+    // As core sends its token requests: without a proxy to loopback.
+    const send = fetchTransport();
+    const response = await send({ url: endpoint.address, method: 'POST', headers, body, signal });
     const ms = Math.round(performance.now() - startedAt);
     const { status } = response;
-    const redirects = response.headers.get('location') !== null || (status >= 300 && status < 400);
-    const error = await errorIn(response).catch(() => undefined);
+    const redirects = (response.headers as Headers).get('location') !== null || (status >= 300 && status < 400);
+    const error = errorIn(await response.body);
     const says = error === undefined ? status : `${status} ${error}`;
     const answered = `${shown} answers ${says} to a request without credentials, in ${ms} ms`;
     return judged(answered, { status, redirects, error }, endpoint);
   } catch (error) {
-    return { state: 'failure', ...unreachable(shown, error) };
+    if (isServiceAuthError(error))
+      return judged(`${shown} answers with a long text`, { status: 200, redirects: false, error: undefined }, endpoint);
+    const isDirect = url.protocol === 'http:' && isLoopback(url);
+    return { state: 'failure', ...unreachable(shown, error, isDirect) };
   }
 }
 
-/** The error code in the beginning of an answer. Undefined: there is none, or it has characters that none may have. */
-async function errorIn({ body }: Response): Promise<string | undefined> {
-  let text = '';
-  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    text += chunk;
-    if (text.length > longestError) return undefined;
+/** The error code of an answer. Undefined: there is none, or it has characters that none may have. */
+function errorIn(body: string): string | undefined {
+  try {
+    const { error } = Object(JSON.parse(body)) as { error?: unknown };
+    return typeof error === 'string' && /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,64}$/.test(error) ? error : undefined;
+  } catch {
+    return undefined;
   }
-  const { error } = Object(JSON.parse(text)) as { error?: unknown };
-  return typeof error === 'string' && /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,64}$/.test(error) ? error : undefined;
 }
 
 function judged(answered: string, answer: Answered, { variable, takesForms }: AskedEndpoint): Diagnosis {
@@ -120,9 +125,14 @@ const advices: Readonly<Record<string, string>> = {
   ECONNRESET: 'something between here and there breaks the connection: a firewall or a proxy.',
   TimeoutError: 'nothing answers: a firewall may drop the packets, or a proxy is needed (NODE_USE_ENV_PROXY=1).',
 };
-function unreachable(address: string, error: unknown): { message: string; advice: string } {
-  const { name, cause } = Object(error) as { name?: string; cause?: { code?: string } };
-  const code = cause?.code ?? name ?? 'unknown error';
-  const advice = certificateAdvice(code, 'set NODE_EXTRA_CA_CERTS') ?? advices[code] ?? 'ask its operator.';
-  return { message: `${address} cannot be reached (${code})`, advice };
+
+function unreachable(address: string, error: unknown, isDirect = false): { message: string; advice: string } {
+  const { name, cause } = Object(error) as { name?: string; cause?: { code?: unknown } };
+  const code = [cause?.code, name].find((text) => typeof text === 'string') ?? 'unknown error';
+  const proxy = isDirect ? undefined : environmentProxy(address);
+  const through = proxy?.isUsed ? ` through the proxy of ${proxy.variable}` : '';
+  const certificate = certificateAdvice(code, 'set NODE_EXTRA_CA_CERTS');
+  const usual = advices[code as string] ?? 'ask its operator.';
+  const advice = certificate ?? (proxy ? `${proxy.remark}${proxy.isUsed ? '' : ` Otherwise: ${usual}`}` : usual);
+  return { message: `${address} cannot be reached${through} (${code})`, advice };
 }

@@ -16,8 +16,7 @@ import { problemsOfRequest } from '../contract/problems-of-request.ts';
 import type { Addresses, CheckedOptions, CommonSettings } from '../contract/settings.ts';
 import type { Store } from '../contract/store.ts';
 import type { TokenParameters } from '../contract/token-parameters.ts';
-import type { Transport } from '../contract/transport.ts';
-import { fetchTransport } from '../endpoint/fetch-transport.ts';
+import { defaultTransport } from '../endpoint/fetch-transport.ts';
 import { jsonAuthentication } from '../endpoint/json-request.ts';
 import { resolveParameters } from '../endpoint/resolve-parameters.ts';
 import { resolveTokenAddress } from '../endpoint/token-address.ts';
@@ -121,7 +120,7 @@ export function resolveOptions(given: ServiceAuthOptions): CheckedOptions {
     lifetimeMs: options.lifetimeMs,
     limits: limitsLike(JSON.stringify(limits), () => limits),
     store,
-    transport: options.transport ?? transportLike('', fetchTransport),
+    transport: options.transport ?? defaultTransport,
     timeoutMs,
     storeKey: storeKeyLike(`${typeof storeKey} ${storeKey}`, () => storeKey),
     onEvent,
@@ -137,7 +136,6 @@ const addressesLike = latest<Addresses>();
 const parametersLike = latest<TokenParameters>();
 const limitsLike = latest<Limits>();
 const storeKeyLike = latest<string | Uint8Array | undefined>();
-const transportLike = latest<Transport>();
 let latestSettings: WeakRef<CommonSettings> | undefined;
 
 function latest<Value>(): (key: string, create: () => Value) => Value {

@@ -18,6 +18,11 @@ interface Runtimes {
   readonly Deno?: { createHttpClient?(options: object): { close(): void } };
 }
 
+/** Whether core connects to an address without a proxy. */
+export function isDirect(url: URL): boolean {
+  return url.protocol === 'http:' && isLoopback(url);
+}
+
 /**
  * Connects to loopback without a proxy. http: is allowed there because nobody else can read the request. A proxy of the environment (HTTP_PROXY,
  * ALL_PROXY) could read it.
@@ -25,14 +30,14 @@ interface Runtimes {
 export function connectionTo(address: string): Connection {
   const { Bun, Deno } = globalThis as Runtimes;
   const url = new URL(address);
-  const isDirect = url.protocol === 'http:' && isLoopback(url);
+  const avoidsProxy = isDirect(url);
   // On Deno, fetch sends a POST again if a reused connection ends without an answer, or if an HTTP/2 stream is refused. So each token request
   // gets a new HTTP/1.1 connection.
-  const options = { poolMaxIdlePerHost: 0, http2: false, ...(isDirect && { proxy: ownProperties(itself(url)) }) };
+  const options = { poolMaxIdlePerHost: 0, http2: false, ...(avoidsProxy && { proxy: ownProperties(itself(url)) }) };
   const client = Deno?.createHttpClient?.(ownProperties(options));
   if (client) return { init: { client }, close: () => client.close() };
-  const init = isDirect && Bun ? { proxy: false } : {};
-  return { init, close() {}, ...(isDirect && usesNodeProxy() && { send: nodeFetch }) };
+  const init = avoidsProxy && Bun ? { proxy: false } : {};
+  return { init, close() {}, ...(avoidsProxy && usesNodeProxy() && { send: nodeFetch }) };
 }
 
 /** Returns a proxy option that connects to the address itself. Deno uses no other proxy if it has this one. */

@@ -53,6 +53,9 @@ export function fetchTransport(options: FetchTransportOptions = {}): Transport {
   };
 }
 
+/** The transport of clients without the option `transport`. */
+export const defaultTransport: Transport = /* @__PURE__ */ fetchTransport();
+
 async function readBody(response: FetchedResponse): Promise<string> {
   const reader = readerOf(response.body);
   if (!reader) return response.text();

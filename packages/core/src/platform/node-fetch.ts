@@ -21,10 +21,14 @@ interface NodeMessage extends AsyncIterable<Uint8Array> {
 
 /** Returns whether the fetch of Node uses a proxy: with NODE_USE_ENV_PROXY, with --use-env-proxy, or after `setGlobalDispatcher()` of undici. */
 export function usesNodeProxy(): boolean {
+  return globalDispatchers().some(isProxyAgent);
+}
+
+/** Returns what the fetch of Node sends by. Before the first call of fetch there may be none. */
+export function globalDispatchers(): readonly object[] {
   // undici 8 keeps its dispatcher under the number 2, and a dispatcher for older versions under the number 1.
-  return [1, 2].some((version) =>
-    isProxyAgent(ownProperty(globalThis, Symbol.for(`undici.globalDispatcher.${version}`))),
-  );
+  const found = [1, 2].map((version) => ownProperty(globalThis, Symbol.for(`undici.globalDispatcher.${version}`)));
+  return found.filter((dispatcher) => dispatcher === Object(dispatcher)) as object[];
 }
 
 function isProxyAgent(dispatcher: unknown): boolean {

@@ -1,5 +1,7 @@
 import { type AnyServiceAuthError, serviceAuthError, type TokenResponseReason } from '../contract/errors.ts';
 import type { Settings } from '../contract/settings.ts';
+import { isDirect } from '../endpoint/connection.ts';
+import { defaultTransport } from '../endpoint/fetch-transport.ts';
 import { jsonAuthentication } from '../endpoint/json-request.ts';
 import type { Denial } from '../ledger/decide.ts';
 import type { Attempt, Outcome } from '../ledger/journal.ts';
@@ -8,6 +10,7 @@ import type { OAuthErrorCode } from '../ledger/oauth-error.ts';
 import { pace } from '../ledger/pace.ts';
 import { isAboutClient } from '../ledger/refusals.ts';
 import type { Answer } from '../ledger/settle.ts';
+import { environmentProxy } from '../platform/environment-proxy.ts';
 import { toLocalTime } from '../record/record-time.ts';
 import type { View } from '../record/shared-record.ts';
 
@@ -79,6 +82,16 @@ function hintFor({ addressedBy, authentication }: Settings, status: number | und
     : '';
 }
 
+// Errors of a server that was not reached. After another error, a missing proxy is not the cause.
+const unreached = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|UNREACH|TIMEDOUT|TIMEOUT|TimeoutError/;
+
+/** Says what a proxy of the environment has to do with a failed connection. The transport of an application may have another one. */
+function proxyRemark({ transport, tokenUrl }: Settings, foreign: string | undefined): string {
+  if (!foreign || transport !== defaultTransport || isDirect(new URL(tokenUrl))) return '';
+  const proxy = environmentProxy(tokenUrl);
+  return proxy && (proxy.isUsed || unreached.test(foreign)) ? ` ${proxy.remark}` : '';
+}
+
 function limitError(
   { room }: Denial,
   retryAt: number,
@@ -135,7 +148,7 @@ function backoffError(
       : `could not be reached or did not answer${foreign ? ` (${foreign})` : ''}`;
   const cause = status === undefined ? silence : `answered ${status}`;
   const counted = ambiguous ? ' A token may have been issued, so one was counted.' : ' Nothing was counted.';
-  const message = `The token endpoint ${cause}.${counted} Check ${addressedBy} and the endpoint; the next attempt is possible at ${when}.${hintFor(settings, status)}`;
+  const message = `The token endpoint ${cause}.${counted}${proxyRemark(settings, foreign)} Check ${addressedBy} and the endpoint; the next attempt is possible at ${when}.${hintFor(settings, status)}`;
   return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { endpointStatus: status, ambiguous, retryAt });
 }
 
