@@ -13,7 +13,7 @@ export interface Fixture {
   readonly key: string;
   readonly clock: SteppableClock;
   another(): Promise<Store>;
-  /** Closes every handle and opens the store anew. */
+  /** Closes every handle, and calls `open()` of the caller a second time. */
   reopen(): Promise<Store>;
 }
 
@@ -93,7 +93,9 @@ export function caseDefiner(open: OpenStore): DefineCase {
         another: () => subject.another(),
         async reopen() {
           await subject.close();
-          subject = await open({ clock });
+          subject = await open({ clock }).catch((cause: unknown) => {
+            throw new Error('open() rejected when this case called it a second time, after close()', { cause });
+          });
           return subject.store;
         },
       };

@@ -21,5 +21,8 @@ export interface StoreContext {
   readonly clock: Clock;
 }
 
-/** Opens the store under test; every time the same records. */
+/**
+ * Opens the store under test; every time the same records. Each case calls it once, and the cases
+ * about closed handles a second time, after `close()`.
+ */
 export type OpenStore = (context: StoreContext) => Promise<StoreSubject>;

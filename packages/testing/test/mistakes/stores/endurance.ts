@@ -34,7 +34,23 @@ export const enduranceMistakes: readonly Mistake<OpenStore>[] = [
         return underOtherKeys(right, (key) => `${key} of generation ${generation}`);
       };
     }),
-    caughtBy: caught(noRecord, 'records are there after every handle was closed'),
+    caughtBy: caught(/open\(\) a second time/, 'records are there after close(), when open() is called a second time'),
+  },
+  {
+    name: 'can be opened once',
+    breaks: (open) => {
+      let isOpened = false;
+      return async (context) => {
+        if (isOpened) throw new Error('the address is in use');
+        isOpened = true;
+        return open(context);
+      };
+    },
+    caughtBy: caught(
+      /^open\(\) rejected when this case called it a second time, after close\(\)$/,
+      'records are there after close(), when open() is called a second time',
+      'a handle that is closed rejects, or works on: it never shows less than it kept',
+    ),
   },
   {
     name: 'swallows errors, and shows no record then',
