@@ -141,4 +141,10 @@ test('the secret that was refused is found under the name of its token', async (
       expect.stringContaining(`cannot open the token in use for ${name}`),
     ]),
   );
+  expect(JSON.stringify(bad)).toContain("compare it with the provider's settings.");
+  for (const command of ['explain', 'check']) {
+    const { stdout } = await run([command], { env: configured });
+    expect(stdout.replace(/\s+/g, ' ')).toContain("with the provider's settings");
+    expect(stdout).not.toContain('dashboard');
+  }
 });

@@ -332,6 +332,7 @@ test(
           message: expect.stringMatching(
             /rejected this client secret for https:\S+ \(401, instance api-2 at \d{4}-\S+Z\)$/,
           ),
+          advice: 'compare it with the Settings of the dashboard.',
         }),
         expect.objectContaining({ state: 'warning', message: expect.stringContaining('cannot open the token in use') }),
       ]),
@@ -342,7 +343,9 @@ test(
     expect(JSON.stringify(others.bad)).not.toContain('this client secret');
     for (const command of ['usage', 'explain', 'check']) {
       const { stdout } = await run([command], { env });
-      expect(stdout.replace(/\s+/g, ' ')).toMatch(/\(401, instance api-2 at [-\d :]+\)/);
+      const text = stdout.replace(/\s+/g, ' ');
+      expect(text).toMatch(/\(401, instance api-2 at [-\d :]+\)/);
+      expect(text.includes('with the Settings of the dashboard')).toBe(command !== 'usage');
     }
   },
 );

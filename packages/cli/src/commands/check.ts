@@ -1,3 +1,4 @@
+import { settingsOf } from '../configuration/environment.ts';
 import { absenceIn, openReader } from '../configuration/reader.ts';
 import { concernsOf } from '../explain/concerns.ts';
 import { type Context, textOf } from '../line/command.ts';
@@ -16,7 +17,8 @@ export async function run(context: Context): Promise<number> {
   const { usage, scene } = await reader.read();
   const now = Date.now();
   const absent = scene.hasRecord ? undefined : absenceIn(reader.env, scene);
-  const { line, code } = checkLine(usage, concernsOf(usage, scene.failures, now), { warn, crit }, now, absent);
+  const concerns = concernsOf(usage, scene.failures, now, settingsOf(reader.env));
+  const { line, code } = checkLine(usage, concerns, { warn, crit }, now, absent);
   stdout.write(`${line}\n`);
   return code;
 }

@@ -7,6 +7,7 @@ import {
   hasClientAuthentication,
   readEnvironment,
   serverOf,
+  settingsOf,
 } from '../configuration/environment.ts';
 import { openReader, readOptions } from '../configuration/reader.ts';
 import { examineApi, examineEndpoint } from '../doctor/endpoint.ts';
@@ -106,7 +107,7 @@ async function diagnosedRecord(
       refusedUntil === undefined
         ? []
         : [`${whoIsRefused(usage)} until ${new Date(refusedUntil).toISOString()}: ${becauseOf(usage, now)}`];
-    const concerns = [...refused, ...concernsOf(usage, scene.failures, now)];
+    const concerns = [...refused, ...concernsOf(usage, scene.failures, now, settingsOf(env))];
     const message = [spentOf(usage), ...concerns].join('; ');
     const line: Diagnosis =
       concerns.length === 0

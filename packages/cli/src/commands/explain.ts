@@ -1,5 +1,5 @@
 import { shownNameOf } from '@service-auth/core/record';
-import { audiencesOf } from '../configuration/environment.ts';
+import { audiencesOf, settingsOf } from '../configuration/environment.ts';
 import { absenceIn, openReader, requestedTokens } from '../configuration/reader.ts';
 import { paceSentence, scopeSentences } from '../explain/course.ts';
 import { explain, isUnusual, otherHolds } from '../explain/explain.ts';
@@ -37,7 +37,12 @@ export async function run(context: Context): Promise<number> {
   const { failures, hasRecord } = scene;
   // A person on call may have no audience, and asks about all of them.
   const requested = audiencesOf(reader.env).length > 0 ? requestedTokens(reader.env) : [];
-  const findings = explain(usage, { now: style.now, audiences: requested.map(shownNameOf), failures });
+  const findings = explain(usage, {
+    now: style.now,
+    audiences: requested.map(shownNameOf),
+    failures,
+    settings: settingsOf(reader.env),
+  });
   const absent: Diagnosis = { state: 'warning', message: absenceIn(reader.env, scene), advice: noRecord };
   const problems = await reader.problemsOfStore();
   const missing = hasRecord ? [] : [...inStore(absent, style).slice(1), ''];

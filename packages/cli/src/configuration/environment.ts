@@ -43,6 +43,16 @@ export function hasOtherCredential(env: Environment): boolean {
   return [key, keyFile, assertionFile].some((name) => env[name]) || env[method] === 'tls_client_auth';
 }
 
+/** What people call the settings of a client where the configuration may be of any provider. */
+export const settingsOfProvider = "the provider's settings";
+
+/** Returns what people call the settings of a client. The service, which `SERVICE_AUTH_URL` alone describes, shows them in its dashboard. */
+export function settingsOf(env: Environment): string {
+  const { authUrl, tokenEndpoint } = serverOf(env);
+  const isService = authUrl !== undefined && tokenEndpoint === undefined && !hasClientAuthentication(env);
+  return isService ? 'the Settings of the dashboard' : settingsOfProvider;
+}
+
 const alreadyRead = new WeakMap<Context, Promise<ReadEnvironment>>();
 
 /**

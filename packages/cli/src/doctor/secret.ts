@@ -1,6 +1,6 @@
 import type { StoreSnapshot } from '@service-auth/core';
 import { type SecretInRecord, secretInRecord, shownNameOf } from '@service-auth/core/record';
-import type { Environment } from '../configuration/environment.ts';
+import { type Environment, settingsOf } from '../configuration/environment.ts';
 import { readOptions, requestedTokens } from '../configuration/reader.ts';
 import { rejectionOf } from '../report/whose.ts';
 import type { Diagnosis } from '../stores/address.ts';
@@ -16,12 +16,16 @@ export async function examineSecret(
   const { clientId, storeKey, clientAuthentication } = readOptions(env);
   const owner = { clientId, clientSecret, clientAuthentication, storeKey };
   const found = requestedTokens(env).map(async (token) =>
-    described(await secretInRecord(record, { ...owner, ...token }, now), shownNameOf(token)),
+    described(await secretInRecord(record, { ...owner, ...token }, now), shownNameOf(token), env),
   );
   return (await Promise.all(found)).flat();
 }
 
-function described({ rejection, opensToken }: SecretInRecord, token: string): readonly Diagnosis[] {
+function described(
+  { rejection, opensToken }: SecretInRecord,
+  token: string,
+  env: Environment,
+): readonly Diagnosis[] {
   const found: Diagnosis[] = [];
   if (rejection) {
     const at = rejection.failedAt === undefined ? '' : ` at ${new Date(rejection.failedAt).toISOString()}`;
@@ -31,7 +35,7 @@ function described({ rejection, opensToken }: SecretInRecord, token: string): re
       ...(rejection.about === 'client'
         ? {
             message: `the token endpoint rejected this client secret for ${token} (${answer})`,
-            advice: 'compare it with the Settings of the dashboard.',
+            advice: `compare it with ${settingsOf(env)}.`,
           }
         : {
             message: `the token endpoint refuses tokens for ${token} (${answer})`,

@@ -1,3 +1,4 @@
+import { settingsOfProvider } from '../configuration/environment.ts';
 import { doubtsOf } from '../report/doubts.ts';
 import type { Failure, Usage } from '../report/usage.ts';
 import { isPressing } from './course.ts';
@@ -13,15 +14,18 @@ const causes: Readonly<Record<Failure['kind'], Cause>> = {
   rejections: '401-storm',
 };
 
-const compare = 'compare their client secret and audience with the Settings of the dashboard';
-
 /** Returns what monitoring has to tell, although the limit has room: failures in a row, and causes that go on and take a large part of the limit. */
-export function concernsOf(usage: Usage, failures: readonly Failure[], now: number): string[] {
+export function concernsOf(
+  usage: Usage,
+  failures: readonly Failure[],
+  now: number,
+  settings: string = settingsOfProvider,
+): string[] {
   const doubts = doubtsOf(usage, failures, now).filter(({ count, kind }) => count > 1 || kind === 'credentials');
   const told = new Set(doubts.map(({ kind }) => causes[kind]));
   const pressing = explain(usage, { now, audiences: [], failures }).filter(
     (finding) => isPressing(finding, usage, now) && !told.has(finding.cause),
   );
-  const texts = doubts.map(({ kind, text }) => (kind === 'credentials' ? `${text}: ${compare}` : text));
+  const texts = doubts.map(({ kind, text }) => (kind === 'credentials' ? `${text}: compare their client secret and audience with ${settings}` : text));
   return [...texts, ...pressing.flatMap(({ short }) => short ?? [])];
 }

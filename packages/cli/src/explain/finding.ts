@@ -8,6 +8,8 @@ export interface Circumstances {
   readonly audiences: readonly string[];
   /** The failures in a row that the record remembers. */
   readonly failures: readonly Failure[];
+  /** What people call the settings of the client. Default: the provider's settings. */
+  readonly settings?: string | undefined;
 }
 
 /** A cause that the record shows. */

@@ -1,3 +1,4 @@
+import { settingsOfProvider } from '../configuration/environment.ts';
 import { doubtsOf, forAudiences } from '../report/doubts.ts';
 import { counted, countedBy, instant, windowName } from '../report/text.ts';
 import type { Failure, Hold, Usage } from '../report/usage.ts';
@@ -42,7 +43,8 @@ function troubleOf(usage: Usage, { failures, now }: Circumstances, kind: Failure
   return { count, status, audience, until: hold?.until };
 }
 
-const credentialsRejected: Rule = (usage, { failures, now, audiences: configured }) => {
+const credentialsRejected: Rule = (usage, circumstances) => {
+  const { failures, now, audiences: configured, settings = settingsOfProvider } = circumstances;
   const holds = usage.holds.filter((hold) => hold.kind === 'credentials' && !isCorrected(hold, usage));
   const isOver = ({ audience }: Failure) => holds.every((hold) => hold.audience !== audience);
   const local = failures
@@ -81,8 +83,8 @@ const credentialsRejected: Rule = (usage, { failures, now, audiences: configured
       ? `The token endpoint refuses tokens for ${listed(audiences)} (${rejections}).${counts} ${next}`
       : `The token endpoint rejected the credentials (${rejections}).${counts}${others} ${next}`,
     remedy: isOfRequest
-      ? `Compare audience and scope with the Settings of the dashboard: may this client have such a token? If it gets no others either, compare client id and secret.${retry}`
-      : `Compare client id, secret and audience with the Settings of the dashboard. A secret that was rotated must reach all programs.${retry}`,
+      ? `Compare audience and scope with ${settings}: may this client have such a token? If it gets no others either, compare client id and secret.${retry}`
+      : `Compare client id, secret and audience with ${settings}. A secret that was rotated must reach all programs.${retry}`,
     weight: holds.length === 0 ? 1.1 : 2,
     audiences,
   };
