@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { environmentProxy } from '../src/http/index.ts';
 import { fetchTransport } from '../src/index.ts';
 import { systemClock } from '../src/platform/clock.ts';
-import { secretCanary } from './support/canaries.ts';
 import { createBed, failure } from './support/bed.ts';
+import { secretCanary } from './support/canaries.ts';
 
 const names = ['https_proxy', 'http_proxy', 'all_proxy', 'no_proxy'].flatMap((name) => [name, name.toUpperCase()]);
 // Whoever runs these tests may be behind a proxy.
@@ -25,7 +25,9 @@ function useDispatcher(name: string): void {
   const before = keys.map((key) => globals[key]);
   const Dispatcher = { [name]: class {} }[name] as new () => object;
   for (const key of keys) globals[key] = new Dispatcher();
-  onTestFinished(() => void keys.forEach((key, index) => (globals[key] = before[index])));
+  onTestFinished(() => {
+    for (const [index, key] of keys.entries()) globals[key] = before[index];
+  });
 }
 
 describe('a proxy of the environment', () => {
@@ -64,15 +66,19 @@ describe('a proxy of the environment', () => {
     }
   });
 
-  test.each(['auth.example.com', 'example.com', '.example.com', '*.example.com', 'a.example, auth.example.com:443', '*'])(
-    'is not for a host that NO_PROXY names as %s',
-    (exceptions) => {
-      setAll({ HTTPS_PROXY: proxy, NO_PROXY: exceptions });
-      useDispatcher('EnvHttpProxyAgent');
-      const remark = 'HTTPS_PROXY is set, but NO_PROXY names this host, so it is to be reached without a proxy.';
-      expect(environmentProxy(address)).toEqual({ variable: 'HTTPS_PROXY', isUsed: false, remark });
-    },
-  );
+  test.each([
+    'auth.example.com',
+    'example.com',
+    '.example.com',
+    '*.example.com',
+    'a.example, auth.example.com:443',
+    '*',
+  ])('is not for a host that NO_PROXY names as %s', (exceptions) => {
+    setAll({ HTTPS_PROXY: proxy, NO_PROXY: exceptions });
+    useDispatcher('EnvHttpProxyAgent');
+    const remark = 'HTTPS_PROXY is set, but NO_PROXY names this host, so it is to be reached without a proxy.';
+    expect(environmentProxy(address)).toEqual({ variable: 'HTTPS_PROXY', isUsed: false, remark });
+  });
 
   test.each(['', ',', 'ample.com', 'api.auth.example.com', 'auth.example.com:8443'])(
     'is for a host that NO_PROXY does not name: %j',

@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createUsageReader, memoryStore, type Store } from '../src/index.ts';
-import { secretCanary } from './support/canaries.ts';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
+import { secretCanary } from './support/canaries.ts';
 
 const execArgv = ['--conditions=@service-auth/source'];
 

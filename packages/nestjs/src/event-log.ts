@@ -18,7 +18,7 @@ export function eventLog(context: string): ServiceAuthEventListener {
 }
 
 /** The message for an event. Events contain no secrets, so the messages contain none. */
-export function messageOf(event: ServiceAuthEvent): string {
+function messageOf(event: ServiceAuthEvent): string {
   switch (event.type) {
     case 'token_issued': {
       const remark = event.warnings.length > 0 ? ` Warnings: ${event.warnings.join(', ')}.` : '';

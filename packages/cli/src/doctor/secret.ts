@@ -21,11 +21,7 @@ export async function examineSecret(
   return (await Promise.all(found)).flat();
 }
 
-function described(
-  { rejection, opensToken }: SecretInRecord,
-  token: string,
-  env: Environment,
-): readonly Diagnosis[] {
+function described({ rejection, opensToken }: SecretInRecord, token: string, env: Environment): readonly Diagnosis[] {
   const found: Diagnosis[] = [];
   if (rejection) {
     const at = rejection.failedAt === undefined ? '' : ` at ${new Date(rejection.failedAt).toISOString()}`;

@@ -26,6 +26,8 @@ export function concernsOf(
   const pressing = explain(usage, { now, audiences: [], failures }).filter(
     (finding) => isPressing(finding, usage, now) && !told.has(finding.cause),
   );
-  const texts = doubts.map(({ kind, text }) => (kind === 'credentials' ? `${text}: compare their client secret and audience with ${settings}` : text));
+  const texts = doubts.map(({ kind, text }) =>
+    kind === 'credentials' ? `${text}: compare their client secret and audience with ${settings}` : text,
+  );
   return [...texts, ...pressing.flatMap(({ short }) => short ?? [])];
 }

@@ -6,9 +6,7 @@ export type ServiceAuthEventLevel = 'error' | 'warn' | 'info' | 'debug';
 type EventOf<Type extends ServiceAuthEventType> = Extract<ServiceAuthEvent, { readonly type: Type }>;
 
 type Levels = {
-  readonly [Type in ServiceAuthEventType]:
-    | ServiceAuthEventLevel
-    | ((event: EventOf<Type>) => ServiceAuthEventLevel);
+  readonly [Type in ServiceAuthEventType]: ServiceAuthEventLevel | ((event: EventOf<Type>) => ServiceAuthEventLevel);
 };
 
 const levels: Levels = {
