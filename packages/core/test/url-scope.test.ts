@@ -9,6 +9,10 @@ const covering = (baseUrl: string | URL | undefined) =>
   createServiceAuth({ authUrl: 'https://auth.example.com', baseUrl, audience: 'a', clientId: 'c', clientSecret: 's' })
     .covers;
 
+/** `covers()` of a client with this base URL and this token endpoint. */
+const coveringBeside = (baseUrl: string, tokenEndpoint: string) =>
+  createServiceAuth({ tokenEndpoint, baseUrl, clientId: 'c', clientSecret: 's', audience: 'a' }).covers;
+
 describe('covers', () => {
   test('nothing without a base URL', () => {
     const covers = covering(undefined);
@@ -127,6 +131,47 @@ describe('covers', () => {
     expect(
       ['http://127.0.0.1/x', 'http://localhost:3000/x', 'https://127.0.0.1:3000/'].some((url) => covers(url)),
     ).toBe(false);
+  });
+});
+
+describe('the token endpoint of the client itself', () => {
+  test.each([
+    ['https://api.example.com', 'https://api.example.com/oauth/token', 'https://api.example.com/oauth/token'],
+    [
+      'https://api.example.com',
+      'https://api.example.com/oauth/token',
+      'HTTPS://API.example.com:443/x/../oauth/token?a',
+    ],
+    ['https://api.example.com', 'https://api.example.com/oauth/token', new URL('https://api.example.com/oauth/token')],
+    ['https://api.example.com', 'https://api.example.com/t/', 'https://api.example.com/t/'],
+    ['https://api.example.com', 'https://api.example.com/?login', 'https://api.example.com/?login'],
+    ['https://api.example.com/v1', 'https://api.example.com/v1/token', 'https://api.example.com/v1/token'],
+    ['https://api.example.com/v1/token', 'https://api.example.com/v1/token', 'https://api.example.com/v1/token'],
+    ['https://h.example', 'https://h.example/?route=token&v=2', 'https://h.example/?v=2&route=token'],
+    ['https://mtls.example', 'https://mtls.example/token', 'https://mtls.example/token'],
+  ])('under %s, %s is not covered as %s', (baseUrl, tokenEndpoint, url) => {
+    expect(coveringBeside(baseUrl, tokenEndpoint)(url)).toBe(false);
+  });
+
+  test('is not covered where it is given by `authUrl`', () => {
+    const { covers } = createBed().client({ authUrl: 'https://api.example.com/login/' });
+    expect(covers('https://api.example.com/login/oauth/token')).toBe(false);
+    expect(covers('https://api.example.com/login/oauth/tokens')).toBe(true);
+  });
+
+  test.each([
+    [
+      'https://api.example.com',
+      'https://api.example.com/oauth/token',
+      'https://api.example.com/oauth/token/introspect',
+    ],
+    ['https://api.example.com', 'https://api.example.com/oauth/token', 'https://api.example.com/v1?to=/oauth/token'],
+    ['https://api.example.com', 'https://auth.example.com/oauth/token', 'https://api.example.com/oauth/token'],
+    ['https://api.example.com', 'https://api.example.com:8443/token', 'https://api.example.com/token'],
+    ['https://h.example', 'https://h.example/?route=token', 'https://h.example/?route=orders'],
+    ['https://h.example', 'https://h.example/token?tenant=a', 'https://h.example/token?tenant=b'],
+  ])('under %s, %s leaves %s covered', (baseUrl, tokenEndpoint, url) => {
+    expect(coveringBeside(baseUrl, tokenEndpoint)(url)).toBe(true);
   });
 });
 

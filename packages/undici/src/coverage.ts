@@ -2,19 +2,22 @@ import type { TokenSource } from '@service-auth/core';
 import type { Dispatcher } from 'undici';
 
 /**
- * Creates a function that returns whether `auth` covers the URL of a request. It remembers the last origin: joining each origin and path would take
- * longer than all other work before a request. If the root of an origin is covered, the whole origin is.
+ * Creates a function that returns whether `auth` covers the URL of a request. It remembers the last origin: if its root is covered, the whole origin is but for
+ * the token endpoint, and no path in it needs to be compared with what the server reads.
  */
 export function coverageOf(auth: TokenSource): (options: Dispatcher.DispatchOptions) => boolean {
   let last: string | undefined;
-  let isWholeCovered = false;
+  let base = '';
+  let isRootCovered = false;
   return (options) => {
     const { origin, path } = options;
     if (typeof origin === 'string' && origin !== last) {
       last = origin;
-      isWholeCovered = URL.canParse(origin) && auth.covers(new URL('/', origin));
+      base = withoutSlash(origin);
+      isRootCovered = URL.canParse(origin) && auth.covers(new URL('/', origin));
     }
-    return (origin === last && isWholeCovered && String(path).startsWith('/')) || coversAsWritten(auth, options);
+    const isWithinRoot = origin === last && isRootCovered && String(path).startsWith('/');
+    return isWithinRoot ? auth.covers(base + path) : coversAsWritten(auth, options);
   };
 }
 
@@ -23,11 +26,13 @@ export function coverageOf(auth: TokenSource): (options: Dispatcher.DispatchOpti
  * token. Neither does a request without its origin, as with a `Client` of undici 6 and 7.
  */
 function coversAsWritten(auth: TokenSource, { origin = '', path }: Dispatcher.DispatchOptions): boolean {
-  const base = typeof origin === 'string' ? origin.replace(/\/$/, '') : origin.origin;
+  const base = typeof origin === 'string' ? withoutSlash(origin) : origin.origin;
   const [written = ''] = String(path).split('?');
   const url = base + path;
   return auth.covers(url) && depthOf(new URL(url).pathname) === depthOf(written) && !url.includes('#');
 }
+
+const withoutSlash = (origin: string): string => origin.replace(/\/$/, '');
 
 /** The number of segments. To resolve a dot segment removes it. */
 const depthOf = (path: string): number => path.split('/').length;

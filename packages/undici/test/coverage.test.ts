@@ -25,3 +25,10 @@ test('a request without a path is left to undici, which says what is wrong with 
   const covers = covering('https://api.example.com/');
   expect(covers({ origin: 'https://api.example.com' } as never)).toBe(false);
 });
+
+test('an address that the client does not cover stays without a token, although the rest of its origin is covered', () => {
+  const endpoint = 'https://api.example.com/oauth/token';
+  const covers = coverageOf({ covers: (url: string | URL) => `${url}` !== endpoint } as TokenSource);
+  for (const origin of ['https://api.example.com', 'https://api.example.com/'])
+    expect(['/orders', '/oauth/token'].map((path) => covers({ origin, path, method: 'POST' }))).toEqual([true, false]);
+});

@@ -2,10 +2,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServiceAuth, memoryStore } from '@service-auth/core';
+import { createAuth, startService } from '@service-auth/test-support/service';
 import * as undici from 'undici';
 import * as undici7 from 'undici-7';
 import * as oldest from 'undici-oldest';
 import { expect, onTestFinished, test } from 'vitest';
+import { serviceAuthInterceptor } from '../src/index.ts';
 
 const issued = '{"access_token":"issued","token_type":"Bearer","expires_in":3600}';
 
@@ -60,3 +62,18 @@ test.for(Object.entries(dispatchers))(
     expect(proxy.received()).toBe('plain');
   },
 );
+
+test('a token request that goes through the interceptor as the global dispatcher does not wait for itself', async () => {
+  const service = await startService();
+  const auth = createAuth(service, { timeoutMs: 5_000 });
+  const before = undici.getGlobalDispatcher();
+  const dispatcher = new undici.Agent().compose(serviceAuthInterceptor(auth));
+  onTestFinished(() => dispatcher.destroy());
+  undici.setGlobalDispatcher(dispatcher);
+  try {
+    expect((await fetch(`${service.baseUrl}/api/v1/`)).status).toBe(200);
+  } finally {
+    undici.setGlobalDispatcher(before);
+  }
+  expect(service.counts).toMatchObject({ tokenRequests: 1, issued: 1 });
+});

@@ -43,7 +43,11 @@ export function createForwarder(auth: ServiceAuth, kept: KeptToken): Forwarder |
     if (refused) return refused;
     const path = pathOf(head.target, baseUrl ?? '', auth.covers);
     if (path === undefined)
-      return refusal(400, 'invalid_request', 'The path would leave the base URL, or is ambiguous.');
+      return refusal(
+        400,
+        'invalid_request',
+        'The path would leave the base URL, is ambiguous, or is that of the token endpoint.',
+      );
     const { method, rawHeaders } = head;
     const begin = () => void (request.headers.expect && response.writeContinue());
     const body = hasBody(head) ? requestBody(request, begin) : undefined;

@@ -167,7 +167,7 @@ function addressesOf(options: Partial<ServiceAuthOptions>, report: Report): Addr
     ...address,
     issuer,
     baseUrl: baseUrl?.href,
-    covers: urlScope(baseUrl),
+    covers: urlScope(baseUrl, address.tokenUrl),
   }));
 }
 

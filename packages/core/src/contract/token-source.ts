@@ -16,7 +16,10 @@ export interface GetTokenOptions {
 export interface TokenSource {
   /** The address under which the token may be sent. Undefined: `covers()` is always false, and HTTP adapters refuse the client. */
   readonly baseUrl?: string | undefined;
-  /** Returns whether the token may be sent to the absolute `url`: to the origin of `baseUrl`, at or below its path. Always false without `baseUrl`. */
+  /**
+   * Returns whether the token may be sent to the absolute `url`: to the origin of `baseUrl`, at or below its path. Always false without `baseUrl`, and for the
+   * token endpoint of this client.
+   */
   covers(url: string | URL): boolean;
   /**
    * Returns a token with at least 60 seconds of life left, or a tenth of the lifetime that the endpoint stated last if that is less.

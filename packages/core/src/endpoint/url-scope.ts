@@ -41,26 +41,41 @@ export function tokenEndpointOf(authUrl: URL): string {
   return `${authUrl.origin}${authUrl.pathname.replace(/\/+$/, '')}/oauth/token`;
 }
 
-/** Creates `covers()`: it returns whether a URL has the origin of `baseUrl` and lies at or below its path, in any spelling. */
-export function urlScope(baseUrl: URL | undefined): (url: string | URL) => boolean {
+/**
+ * Creates `covers()`: it returns whether a URL has the origin of `baseUrl` and lies at or below its path, in any spelling. The token endpoint is never covered: a
+ * token request that goes through an HTTP client of ours would wait for the token that it is to bring.
+ */
+export function urlScope(baseUrl: URL | undefined, tokenUrl: string): (url: string | URL) => boolean {
   if (!baseUrl) return () => false;
   const { origin } = baseUrl;
   const path = baseUrl.pathname.replace(/\/+$/, '');
   const prefix = `${origin}/`;
+  const endpoint = parseUrl(tokenUrl);
+  const own = endpoint?.origin === origin ? endpoint : undefined;
+  const ownSegment = own?.pathname.split('/').findLast(Boolean) ?? '';
   return (url) => {
     const text = String(url);
     // Nothing after the origin and a slash changes the origin. If `baseUrl` has no path, that is enough.
-    if (path === '' && text.startsWith(prefix)) return true;
+    if (path === '' && text.startsWith(prefix) && !(own && text.includes(ownSegment))) return true;
     // Some clients accept a space within a URL. Every parser encodes it, so it is not ambiguous.
     const encoded = text.replaceAll(' ', '%20');
     if (isAmbiguous(encoded)) return false;
     const target = parseUrl(encoded);
     // Do not use `target.origin`: a blob: URL has the origin of the page that created it.
     if (!target || `${target.protocol}//${target.host}` !== origin || target.username || target.password) return false;
+    if (own && isAt(own, target)) return false;
     if (path === '') return true;
     if (isMisleading(target.pathname)) return false;
     return target.pathname === path || target.pathname.startsWith(`${path}/`);
   };
+}
+
+/** Returns whether a URL has the path of an endpoint, and its query among its own: one path may serve many things. */
+function isAt(endpoint: URL, { pathname, searchParams }: URL): boolean {
+  return (
+    pathname === endpoint.pathname &&
+    [...endpoint.searchParams].every(([name, value]) => searchParams.getAll(name).includes(value))
+  );
 }
 
 /** Returns whether a server that decodes a path once or several times could read another path in it, or whether it is encoded too often to tell. */

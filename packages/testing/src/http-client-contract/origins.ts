@@ -92,6 +92,18 @@ export function originCases(define: DefineCase): ContractCase[] {
       { client: (service) => ({ baseUrl: `${service.baseUrl}/api/v1/items` }) },
     ),
 
+    define('the token endpoint gets no token, and nobody waits for one to ask it', async (fixture) => {
+      const { service, send } = fixture;
+      // If it were covered, a token request that goes through this client would wait for itself.
+      expectStatus(await send(), 200);
+      const headers = { 'content-type': 'application/json' };
+      expectStatus(await send({ method: 'POST', url: `${service.url}/oauth/token`, headers }), 400);
+      const { problems = [] } = service.tokenRequests.at(-1) ?? {};
+      assert.ok(!problems.some((problem) => problem.startsWith('authorization')), 'the token was attached');
+      expectIssued(fixture, 1);
+      expectNoRejection(fixture);
+    }),
+
     define('a 401 of a foreign host is returned, and says nothing about the token', async (fixture) => {
       await fixture.warmUp();
       fixture.foreign.answers.always({ status: 401 });

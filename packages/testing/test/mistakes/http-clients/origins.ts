@@ -46,6 +46,7 @@ export const originMistakes: readonly Mistake<ConnectHttpClient>[] = [
         "no token goes to the API's path on a foreign host",
         "no token goes to another name of the API's host",
         'a 401 of a foreign host is returned, and says nothing about the token',
+        'the token endpoint gets no token, and nobody waits for one to ask it',
       ),
       ...caught(reachedForeign, 'a foreign host is reached, without a token'),
       ...caught(/the client returned 200 instead of 401/, 'a path outside baseUrl gets no token'),
