@@ -23,6 +23,19 @@ test('all problems of the configuration are told at once, with 2', async () => {
   expect(sightings(rest.stderr)).toEqual([]);
 });
 
+test.each([['token'], ['doctor', '--json']])(
+  'a misspelt variable is told with the one that is missing, by %s',
+  async (...args) => {
+    const service = await startCanaryService();
+    const { SERVICE_AUTH_CLIENT_ID, ...others } = variablesOf(service, file());
+    const env = { ...others, SERVICE_AUTH_CLIENTID: SERVICE_AUTH_CLIENT_ID };
+    const { stdout, stderr } = await run(args, { env });
+    expect(args[0] === 'token' ? stderr : stdout).toContain(
+      'SERVICE_AUTH_CLIENT_ID (--client-id) is not set (SERVICE_AUTH_CLIENTID is set, but nothing reads it: did you mean SERVICE_AUTH_CLIENT_ID?)',
+    );
+  },
+);
+
 test('every wrong word of the command line is told at once, and none is repeated: it may be a secret', async () => {
   const outcome = await run([
     'token',

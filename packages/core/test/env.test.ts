@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   createServiceAuth,
@@ -372,6 +374,54 @@ describe('createServiceAuthFromEnv', () => {
     expect(emitWarning.mock.calls.flat()).toContain(
       'Nothing reads the variable SERVICE_AUTH_AUDIENC. Did you mean SERVICE_AUTH_AUDIENCE?',
     );
+  });
+
+  test.each([
+    ['SERVICE_AUTH_CLIENT_ID', 'SERVICE_AUTH_CLIENTID', 'SERVICE_AUTH_CLIENT_ID'],
+    ['SERVICE_AUTH_AUDIENCE', 'SERVICE_AUTH_AUDIENC', 'SERVICE_AUTH_AUDIENCE'],
+    ['SERVICE_AUTH_CLIENT_SECRET', 'SERVICE_AUTH_SECRET', 'SERVICE_AUTH_CLIENT_SECRET'],
+    ['SERVICE_AUTH_URL', 'SERVICE_AUTHURL', 'SERVICE_AUTH_URL'],
+    ['SERVICE_AUTH_URL', 'service_auth_url', 'SERVICE_AUTH_URL'],
+    ['SERVICE_AUTH_URL', 'SERVICE_AUTH_BASE_URL', 'SERVICE_AUTH_URL'],
+    [
+      'SERVICE_AUTH_CLIENT_SECRET',
+      'SERVICE_AUTH_CLIENT_SECERT_FILE',
+      'SERVICE_AUTH_CLIENT_SECRET or SERVICE_AUTH_CLIENT_SECRET_FILE',
+    ],
+  ])('the error of a missing %s says that %s may be meant as it', async (missing, misspelt, meant) => {
+    const problems = await problemsOf({ ...env, [missing]: undefined, [misspelt]: secretCanary });
+    const orElse = missing === 'SERVICE_AUTH_URL' ? ', nor SERVICE_AUTH_TOKEN_ENDPOINT' : '';
+    const message = `is not set${orElse} (${misspelt} is set, but nothing reads it: did you mean ${meant}?)`;
+    expect(problems).toEqual({ [missing]: message });
+  });
+
+  test('a variable that may be meant as the address of the API or of the server is told as both', async () => {
+    const { SERVICE_AUTH_URL: _, SERVICE_BASE_URL, ...others } = env;
+    expect(await problemsOf({ ...others, SERVICE_AUTH_BASE_URL: SERVICE_BASE_URL })).toEqual({
+      SERVICE_AUTH_URL: expect.stringContaining('did you mean SERVICE_AUTH_URL or SERVICE_BASE_URL?'),
+    });
+  });
+
+  test('a misspelt variable is told with the one that it is most like, and with no other', async () => {
+    expect(await problemsOf({ SERVICE_AUTH_CLIENTID: 'a', SERVICE_AUTH_DEBUG: '1', SERVICE_AUTH_PORT: '1' })).toEqual({
+      SERVICE_AUTH_URL: 'is not set, nor SERVICE_AUTH_TOKEN_ENDPOINT',
+      SERVICE_AUTH_AUDIENCE: 'is not set',
+      SERVICE_AUTH_CLIENT_ID: expect.stringContaining('did you mean SERVICE_AUTH_CLIENT_ID?'),
+      SERVICE_AUTH_CLIENT_SECRET: 'is not set',
+    });
+  });
+
+  test('a process that ends with the error prints the hint', () => {
+    const program = `import { createServiceAuthFromEnv } from '@service-auth/core'; createServiceAuthFromEnv(process.env);`;
+    const { SERVICE_AUTH_CLIENT_ID, ...others } = env;
+    const args = ['--conditions=@service-auth/source', '--input-type=module', '--eval', program];
+    const { status, stderr } = spawnSync(process.execPath, args, {
+      cwd: fileURLToPath(new URL('..', import.meta.url)),
+      env: { ...process.env, ...others, SERVICE_AUTH_CLIENTID: SERVICE_AUTH_CLIENT_ID },
+      encoding: 'utf8',
+    });
+    expect(status).toBe(1);
+    expect(stderr).toContain('SERVICE_AUTH_CLIENT_ID is not set (SERVICE_AUTH_CLIENTID is set, but nothing reads it');
   });
 
   test('variables that Kubernetes or the command line sets are no warnings', () => {

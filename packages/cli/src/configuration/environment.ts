@@ -86,7 +86,7 @@ async function readOnce({ flags, env, stderr }: Context): Promise<ReadEnvironmen
   }
   for (const [name, warning] of unreadVariables(merged)) {
     stderr.write(`service-auth: warning: ${printable(warning)}\n`);
-    // Core would warn again, each time that it reads the variables.
+    // Core would warn again, each time that it reads the variables. It knows the name, and tells it if another variable is missing.
     merged[name] = undefined;
   }
   for (const name of secretVariables) await readSecret(name, merged, problems);

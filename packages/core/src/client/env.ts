@@ -2,7 +2,7 @@ import { configError } from '../contract/config-problems.ts';
 import { type ConfigProblem, isServiceAuthError } from '../contract/errors.ts';
 import { parseLimit } from '../contract/issuance-limit.ts';
 import type { ServiceAuthOptions } from '../contract/options.ts';
-import { secretVariables, unreadVariables, variables } from '../contract/variables.ts';
+import { misspeltVariables, secretVariables, unreadVariables, variables } from '../contract/variables.ts';
 import { ownProperties, ownProperty } from '../platform/untrusted.ts';
 import { warn } from '../platform/warn.ts';
 import { contentOf, readLater } from './files.ts';
@@ -118,9 +118,13 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
     const isFromFile = texts.get(option) !== undefined;
     return isFromFile ? { option: `${option}_FILE`, message: `names a file whose content ${message}` } : problem;
   });
-  // One that is misspelt may be one that is missing.
   for (const warning of unreadVariables(env).values()) warn(warning, 'SERVICE_AUTH_UNREAD_VARIABLE');
-  if (found.length > 0) throw configError(found);
+  if (found.length > 0) {
+    // A process that ends with this error does not print the warnings.
+    const missing = found.map(({ option }) => option).filter((option) => read(option) === undefined);
+    const hints = misspeltVariables(missing, env);
+    throw configError(found.map(({ option, message }) => ({ option, message: message + (hints.get(option) ?? '') })));
+  }
 
   const secretFile = texts.has(variables.clientSecret) && read(`${variables.clientSecret}_FILE`);
   return {

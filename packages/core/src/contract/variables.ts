@@ -39,19 +39,48 @@ const names: readonly string[] = [
 // Kubernetes sets some of these in every pod if there is a Service with the name service-auth. `service-auth token --format env` prints the others.
 const ofOthers = /^SERVICE_AUTH_((SERVICE|PORT)(_.*)?|TOKEN|TOKEN_EXPIRES_AT)$/;
 
+type Env = Readonly<Record<string, string | undefined>>;
+
 /** Returns a warning for each variable that begins with `SERVICE_AUTH_`, and that nothing reads, by its name. If one was probably meant, it is named. */
-export function unreadVariables(env: Readonly<Record<string, string | undefined>>): ReadonlyMap<string, string> {
-  const { process, Deno } = globalThis as { process?: { env?: unknown }; Deno?: unknown };
-  // Deno would ask the user for permission.
-  if (Deno && env === process?.env) return new Map();
+export function unreadVariables(env: Env): ReadonlyMap<string, string> {
+  if (isUnreadable(env)) return new Map();
   const unread = Object.keys(env)
     .filter((name) => name.startsWith('SERVICE_AUTH_') && env[name] && !names.includes(name) && !ofOthers.test(name))
     .map((name) => {
-      const [nearest = ''] = [...names].sort((a, b) => likeness(b, name) - likeness(a, name));
-      const advice = likeness(nearest, name) > 0.22 ? `. Did you mean ${nearest}?` : ', so it has no effect.';
+      const nearest = nearestOf(names, name);
+      const advice = nearest === undefined ? ', so it has no effect.' : `. Did you mean ${nearest}?`;
       return [name, `Nothing reads the variable ${name}${advice}`] as const;
     });
   return new Map(unread);
+}
+
+/**
+ * Returns for each variable that is missing what else may have been meant as it: the names of variables that nothing reads. `missing`: the names of those
+ * that are missing. The words stand behind a sentence.
+ */
+export function misspeltVariables(missing: readonly string[], env: Env): ReadonlyMap<string, string> {
+  const hints = new Map<string, string>();
+  for (const name of isUnreadable(env) ? [] : Object.keys(env)) {
+    if (!/^SERVICE_?(AUTH|BASE)/i.test(name) || names.includes(name) || ofOthers.test(name)) continue;
+    const meant = nearestOf(missing, name);
+    const nearest = nearestOf(names, name);
+    const others = nearest !== undefined && nearest !== meant && !env[nearest] ? ` or ${nearest}` : '';
+    if (meant !== undefined)
+      hints.set(meant, ` (${name} is set, but nothing reads it: did you mean ${meant}${others}?)`);
+  }
+  return hints;
+}
+
+/** Returns the name that is most like another one. Undefined: none is like it. */
+function nearestOf(known: readonly string[], name: string): string | undefined {
+  const [nearest = ''] = [...known].sort((a, b) => likeness(b, name) - likeness(a, name));
+  return likeness(nearest, name) > 0.22 ? nearest : undefined;
+}
+
+/** Deno would ask the user for permission. */
+function isUnreadable(env: Env): boolean {
+  const { process, Deno } = globalThis as { process?: { env?: unknown }; Deno?: unknown };
+  return Boolean(Deno) && env === process?.env;
 }
 
 /** Returns from 0 to 0.5 how much of two names is the same: the share of their pairs of letters, without the beginning that all names have. */
@@ -61,6 +90,6 @@ function likeness(one: string, other: string): number {
 }
 
 function pairsIn(name: string): string[] {
-  const own = name.replace(/^SERVICE_(AUTH_)?/, '');
+  const own = name.toUpperCase().replace(/^SERVICE_?(AUTH_?)?/, '');
   return Array.from(own, (_, at) => own.slice(at, at + 2));
 }

@@ -10,7 +10,7 @@ export function checkTokenSource(auth: TokenSource, adapter: string): void {
   else if ('baseUrl' in auth && auth.baseUrl === undefined) {
     problem =
       'This client has no baseUrl, so no request would have its token. Set the option baseUrl of createServiceAuth, or ' +
-      'SERVICE_BASE_URL, to the address of the API.';
+      'SERVICE_BASE_URL (not SERVICE_AUTH_BASE_URL), to the address of the API.';
   }
   if (problem) throw new TypeError(`[service-auth/${adapter}] ${problem}`);
 }

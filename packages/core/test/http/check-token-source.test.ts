@@ -7,7 +7,7 @@ const options = { authUrl: 'https://auth.example.com', audience: 'api', clientId
 test('a client without baseUrl is refused at once, in words', () => {
   expect(() => checkTokenSource(createServiceAuth(options), 'got')).toThrow(
     new TypeError(
-      '[service-auth/got] This client has no baseUrl, so no request would have its token. Set the option baseUrl of createServiceAuth, or SERVICE_BASE_URL, to the address of the API.',
+      '[service-auth/got] This client has no baseUrl, so no request would have its token. Set the option baseUrl of createServiceAuth, or SERVICE_BASE_URL (not SERVICE_AUTH_BASE_URL), to the address of the API.',
     ),
   );
 });
