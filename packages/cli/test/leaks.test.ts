@@ -59,6 +59,8 @@ const troubles: Readonly<Record<string, Trouble>> = {
       SERVICE_AUTH_URL: secretCanary,
       SERVICE_AUTH_STORE: `${secretCanary}:`,
       SERVICE_AUTH_TOKEN_LIMIT: secretCanary,
+      SERVICE_AUTH_HEADERS: secretCanary,
+      SERVICE_AUTH_SCHEME: `${secretCanary} `,
     };
     return [wrong, 2];
   },

@@ -2,6 +2,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { secretCanary } from '@service-auth/test-tools/canaries';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { emptyFolder, manyProcesses, node, program, run, start } from './support/program.ts';
@@ -54,6 +55,31 @@ test('each format is read by its reader', async () => {
   expect(Math.abs(Date.parse(expiresAt) - Date.parse(json.expiresAt))).toBeLessThan(1_000);
 
   expect(service.counts.issued).toBe(1);
+});
+
+test('another scheme is that of the header and of the type, and shares the token', async () => {
+  const service = await startCanaryService();
+  const env = variablesOf(service, file());
+  const { stdout: raw } = await run(['token'], { env });
+  const scheme = ['--scheme', 'Zoho-oauthtoken'];
+  const { stdout: header } = await run(['token', '--format', 'header', ...scheme], { env });
+  expect(header).toBe(`Authorization: Zoho-oauthtoken ${raw}`);
+  const { stdout: json } = await run(['token', '--format', 'json'], {
+    env: { ...env, SERVICE_AUTH_SCHEME: 'Zoho-oauthtoken' },
+  });
+  expect(JSON.parse(json)).toMatchObject({ accessToken: raw.trim(), tokenType: 'Zoho-oauthtoken' });
+  expect(service.counts.issued).toBe(1);
+});
+
+test('further headers have no option, because others can read arguments', async () => {
+  const service = await startCanaryService();
+  const env = variablesOf(service, file());
+  await run(['token'], { env });
+  expect(service.tokenRequests[0]?.headers).toMatchObject({ 'x-api-key': secretCanary });
+  const { code, stderr } = await run(['token', '--headers', `x-api-key=${secretCanary}`], { env });
+  expect(code).toBe(2);
+  expect(stderr).toContain('Set SERVICE_AUTH_HEADERS or SERVICE_AUTH_HEADERS_FILE');
+  expect(stderr).not.toContain(secretCanary);
 });
 
 test('kubectl gets an ExecCredential of the version that it asks for, as the schema of Kubernetes has it', async () => {

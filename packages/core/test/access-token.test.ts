@@ -1,7 +1,7 @@
 import { validateHeaderValue } from 'node:http';
 import { format, inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import { createAccessToken } from '../src/contract/access-token.ts';
+import { createAccessToken, schemeOf } from '../src/contract/access-token.ts';
 import { canariesIn, tokenCanary } from './support/canaries.ts';
 
 const issuedAt = Date.UTC(2026, 0, 1);
@@ -10,6 +10,12 @@ const token = createAccessToken('id-1', tokenCanary, issuedAt, issuedAt + 86_400
 test('an access token gives its value to those who ask for it', () => {
   expect([token.value, token.authorization]).toEqual([tokenCanary, `Bearer ${tokenCanary}`]);
   expect([token.id, token.issuedAt, token.expiresAt]).toEqual(['id-1', issuedAt, issuedAt + 86_400_000]);
+});
+
+test('an access token may have another scheme before it', () => {
+  const other = createAccessToken('id-1', tokenCanary, issuedAt, issuedAt, 'Zoho-oauthtoken');
+  expect([other.value, other.authorization]).toEqual([tokenCanary, `Zoho-oauthtoken ${tokenCanary}`]);
+  expect(schemeOf(other)).toBe('Zoho-oauthtoken');
 });
 
 test('as a string it says what to use, and no header takes it', () => {

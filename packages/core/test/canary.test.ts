@@ -130,6 +130,8 @@ describe('nothing that can be read contains a secret or a token', () => {
         'clock',
         'onEvent',
         'issuanceLimit',
+        'headers',
+        'scheme',
       ].map((option) => [option, `${secretCanary} `]),
     );
     const all = {
@@ -139,7 +141,7 @@ describe('nothing that can be read contains a secret or a token', () => {
       ...wrong,
     };
     const { problems } = await failure('ERR_CONFIG', () => createServiceAuth({ ...all, storeKey: 'short' } as never));
-    expect(problems.length).toBeGreaterThanOrEqual(12);
+    expect(problems.length).toBeGreaterThanOrEqual(14);
   });
 
   test('when the client itself, its tokens and its usage are inspected', async () => {

@@ -292,4 +292,45 @@ describe('the environment', () => {
   ])('%j: %j', async (env, expected) => {
     expect(await problemsOf(env)).toEqual(expected);
   });
+
+  test('has further headers, as a query or in a file, and the scheme', async () => {
+    const endpoint = createScriptedEndpoint();
+    const given = { ...common, ...secret, SERVICE_AUTH_AUDIENCE: 'a', SERVICE_AUTH_SCHEME: 'Zoho-oauthtoken' };
+    const content = 'x-api-key=a%2Bb%3D%3D&Accept=application/vnd.api%2Bjson, text/plain';
+    for (const headers of [
+      { SERVICE_AUTH_HEADERS: content },
+      { SERVICE_AUTH_HEADERS_FILE: fileWith('headers', `${content}\n`) },
+      { SERVICE_AUTH_HEADERS: `${new URLSearchParams(content)}` },
+    ]) {
+      const options = { transport: endpoint.transport, store: memoryStore() };
+      const auth = createServiceAuthFromEnv({ ...given, ...headers }, options);
+      const { authorization, value } = await auth.getToken();
+      expect(authorization).toBe(`Zoho-oauthtoken ${value}`);
+      expect(endpoint.requests.at(-1)?.headers).toMatchObject({
+        'x-api-key': 'a+b==',
+        accept: 'application/vnd.api+json, text/plain',
+      });
+    }
+  });
+
+  test.each([
+    [
+      'SERVICE_AUTH_HEADERS',
+      'authorization=s%c',
+      'has authorization, which must not be given: another option sets it, or the connection',
+    ],
+    ['SERVICE_AUTH_HEADERS', 'a=1&a=2', 'has a name twice'],
+    ['SERVICE_AUTH_HEADERS', 'a=1&A=2', 'has A, which is there twice, in upper and lower case'],
+    ['SERVICE_AUTH_HEADERS', 's%c', 'has a name without a value'],
+    ['SERVICE_AUTH_HEADERS', '{"a":"s%c"}', 'must have names of headers (RFC 9110 section 5.1)'],
+    ['SERVICE_AUTH_HEADERS', 'a=b/c+d==', 'has a + that a query reads as a space: write %2B, or %20 for a space'],
+    ['SERVICE_AUTH_PARAMETERS', 'a=b/c+d==', 'has a + that a query reads as a space: write %2B, or %20 for a space'],
+    [
+      'SERVICE_AUTH_SCHEME',
+      'Bearer ',
+      'must be one word, such as Bearer, without the space after it (RFC 9110 section 11.1)',
+    ],
+  ])('%s=%s is told without its value', async (name, value, message) => {
+    expect(await problemsOf({ ...secret, SERVICE_AUTH_AUDIENCE: 'a', [name]: value })).toEqual([`${name} ${message}`]);
+  });
 });

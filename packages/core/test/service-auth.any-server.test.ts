@@ -11,8 +11,8 @@ import {
 } from '../src/oauth2/index.ts';
 import { recordKey, secretInRecord } from '../src/record/stored-record.ts';
 import { createBed, day, failure, hour, minute } from './support/bed.ts';
-import { secretCanary } from './support/canaries.ts';
-import { answering, gated } from './support/scripted-endpoint.ts';
+import { canariesIn, secretCanary } from './support/canaries.ts';
+import { answered, answering, gated } from './support/scripted-endpoint.ts';
 
 const tokenEndpoint = 'https://auth.example.com/tenant/token?version=2';
 const storeKey = 'a key for the tokens in the store, in all processes';
@@ -86,6 +86,168 @@ describe('a request', () => {
     expect(endpoint.requests).toEqual([]);
     expect(await auth.getUsage()).toMatchObject({ used: 0, pending: 0 });
     expect(eventsOf('client_secret_failed')).toHaveLength(1);
+  });
+});
+
+describe('further headers', () => {
+  const headers = { 'X-Api-Key': secretCanary, Accept: 'application/vnd.api+json', 'x-version': '2' };
+  const written = { 'x-api-key': secretCanary, accept: 'application/vnd.api+json', 'x-version': '2' };
+
+  test('are those of the token request, and the same object may be changed afterwards', async () => {
+    const { client, clock, endpoint, token } = createBed();
+    const given: Record<string, string> = { ...headers };
+    const auth = client({ ...server, headers: given });
+    given['X-Api-Key'] = 'another';
+    given['authorization'] = 'another';
+    await token(auth);
+    await clock.advance(25 * hour);
+    await token(auth);
+    const expected = {
+      ...written,
+      'content-type': 'application/x-www-form-urlencoded',
+      'accept-encoding': 'identity',
+    };
+    expect(endpoint.requests.map((request) => request.headers)).toEqual([expected, expected]);
+  });
+
+  test('do not replace those of the client authentication', async () => {
+    const { client, endpoint, token } = createBed();
+    const authentication = clientSecretPost();
+    const clientAuthentication: ClientAuthentication = {
+      ...authentication,
+      async write(request) {
+        const { headers, body } = await authentication.write(request);
+        return { headers: { ...headers, 'x-api-key': 'of the authentication' }, body };
+      },
+    };
+    await token(client({ ...server, clientAuthentication, headers }));
+    expect(endpoint.requests[0]?.headers).toMatchObject({ ...written, 'x-api-key': 'of the authentication' });
+  });
+
+  test('are part of the requests that ask whether an outage is over', async () => {
+    const { client, clock, endpoint } = createBed();
+    const auth = client({ ...server, headers });
+    endpoint.otherwise(() => answered(503));
+    for (let attempts = 0; attempts < 30; attempts += 1) {
+      await auth.getToken().catch(() => {});
+      await clock.advance(hour);
+    }
+    const probes = endpoint.requests.filter(({ body }) => !body.includes('client_secret'));
+    expect(probes.length).toBeGreaterThan(0);
+    for (const probe of probes) expect(probe.headers).toMatchObject(written);
+  });
+
+  test('tell neither tokens nor counts apart', async () => {
+    const { client, endpoint, token } = createBed();
+    const clients = [client({ ...server, headers }), client(server), client({ ...server, headers: { a: 'b' } })];
+    const tokens = await Promise.all(clients.map(async (each) => (await token(each)).value));
+    expect(new Set(tokens).size).toBe(1);
+    expect(endpoint.requests).toHaveLength(1);
+    for (const each of clients) expect(await each.getUsage()).toMatchObject({ used: 1 });
+  });
+
+  test('appear in nothing that can be read, whatever the token endpoint answers', async () => {
+    const { client, clock, endpoint, store, events } = createBed();
+    const auth = client({ ...server, headers });
+    endpoint.next(
+      ({ headers }) => answered(400, JSON.stringify({ error: headers['x-api-key'] })),
+      ({ headers }) => answered(500, JSON.stringify(headers), headers),
+      ({ headers }) => Promise.reject(Object.assign(new Error(headers['x-api-key']), { headers })),
+    );
+    for (const code of ['ERR_CREDENTIALS_REJECTED', 'ERR_TOKEN_ENDPOINT', 'ERR_TOKEN_ENDPOINT'] as const) {
+      // The bed searches errors, events and records.
+      await failure(code, clock.until(auth.getToken()));
+      await clock.advance(6 * hour);
+    }
+    const { record } = await store.load(await recordKey({ tokenEndpoint, clientId: 'client-1' }));
+    expect([auth, await auth.getUsage(), events, record].flatMap(canariesIn)).toEqual([]);
+  });
+
+  test.each<[unknown, string, string]>([
+    ['x-api-key=1', 'headers', 'must be an object of names and values'],
+    [null, 'headers', 'must be an object of names and values'],
+    [new Headers({ a: '1' }), 'headers', 'must be an object of names and values'],
+    [[['a', '1']], 'headers', 'must be an object of names and values'],
+    [{ [`x-api-key: ${secretCanary}`]: '1' }, 'headers', 'must have names of headers (RFC 9110 section 5.1)'],
+    [{ '': '1' }, 'headers', 'must have names of headers (RFC 9110 section 5.1)'],
+    [{ [secretCanary]: '' }, 'headers', 'has a name without a value'],
+    [{ A: '1', a: '2' }, 'headers.a', 'is there twice, in upper and lower case'],
+    [{ a: 7 }, 'headers.a', 'must be a string that is not empty'],
+    [
+      { a: `${secretCanary}\r\nHost: evil.example` },
+      'headers.a',
+      'must not contain control characters or unpaired surrogates',
+    ],
+    [
+      { a: `${secretCanary}\n` },
+      'headers.a',
+      'must not begin or end with white space, such as the line break of a file: trim it',
+    ],
+    [{ a: `${secretCanary}ü` }, 'headers.a', 'must be visible ASCII characters and spaces'],
+    [{ a: 'x'.repeat(4_097) }, 'headers.a', 'must be at most 4096 characters long'],
+    ...[
+      'Authorization',
+      'cookie',
+      'Content-Type',
+      'HOST',
+      'content-length',
+      'Transfer-Encoding',
+      'proxy-authorization',
+    ].map((name): [unknown, string, string] => [
+      { [name]: secretCanary },
+      `headers.${name}`,
+      'must not be given: another option sets it, or the connection',
+    ]),
+  ])('%o are a problem, told without their values', async (wrong, option, message) => {
+    const { problems } = await failure('ERR_CONFIG', () => createBed().client({ ...server, headers: wrong as never }));
+    expect(problems).toEqual([{ option, message }]);
+  });
+});
+
+describe('the scheme', () => {
+  const scheme = 'Zoho-oauthtoken';
+
+  test('is the word before the token, also in the same token of a clock that was set', async () => {
+    const { client, clock, token } = createBed();
+    const auth = client({ ...server, scheme });
+    const first = await token(auth);
+    expect(first.authorization).toBe(`${scheme} ${first.value}`);
+    clock.step(-hour);
+    const again = await token(auth);
+    expect(again).not.toBe(first);
+    expect(again.authorization).toBe(first.authorization);
+  });
+
+  test('is that of each process, and they share the token', async () => {
+    const { client, endpoint, token } = createBed();
+    const own = await token(client({ ...server, scheme }));
+    const other = await token(client(server));
+    expect([own.authorization, other.authorization]).toEqual([`${scheme} ${own.value}`, `Bearer ${own.value}`]);
+    expect(endpoint.requests).toHaveLength(1);
+  });
+
+  test('makes a token of that type one that can be used', async () => {
+    const { client, endpoint, token } = createBed();
+    endpoint.otherwise(endpoint.issueWith({ token_type: 'ZOHO-OAUTHTOKEN' }));
+    expect((await token(client({ ...server, scheme }))).authorization).toMatch(/^Zoho-oauthtoken canary/);
+  });
+
+  test('does not keep a 401 from being reported', async () => {
+    const { client, token } = createBed();
+    const auth = client({ ...server, scheme });
+    const first = await token(auth);
+    await auth.invalidate(first);
+    expect((await token(auth)).authorization).not.toBe(first.authorization);
+  });
+
+  test.each(['', 'Bearer ', 'two words', 'a\r\nb', 'ü', 'x'.repeat(65), 7, null])('%j is none', async (wrong) => {
+    const { problems } = await failure('ERR_CONFIG', () => createBed().client({ ...server, scheme: wrong as never }));
+    expect(problems).toEqual([
+      {
+        option: 'scheme',
+        message: 'must be one word, such as Bearer, without the space after it (RFC 9110 section 11.1)',
+      },
+    ]);
   });
 });
 

@@ -5,6 +5,8 @@ import type { ServiceAuth } from './service-auth.ts';
 export interface TestingServiceAuthOptions {
   /** The value of the token. Default `test-token`. */
   token?: string | undefined;
+  /** The word before the token in its `authorization`. Default `Bearer`. */
+  scheme?: string | undefined;
 }
 
 const dayMs = 86_400_000;
@@ -38,12 +40,12 @@ const unspent: Usage = {
  */
 export function createTestingServiceAuth(options: TestingServiceAuthOptions = {}): ServiceAuth {
   const issuedAt = Date.now();
-  const { token: value = 'test-token' } = options;
+  const { token: value = 'test-token', scheme = 'Bearer' } = options;
   const shown = { id: 'test', issuedAt, expiresAt: issuedAt + dayMs };
   // As with a real token, printing it does not show the value, and as a string it has a character that no header may have.
   const token = Object.defineProperties(shown, {
     value: { value },
-    authorization: { value: `Bearer ${value}` },
+    authorization: { value: `${scheme} ${value}` },
     toString: { value: () => `AccessToken ${shown.id} \u2192 use token.authorization` },
   }) as AccessToken;
   const nothing = async (): Promise<void> => {};

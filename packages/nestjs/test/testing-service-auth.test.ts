@@ -31,6 +31,11 @@ test('forTesting provides a client with a token that costs nothing', async () =>
   expect(app.get(getServiceAuthToken('billing'))).toBe(auth);
 });
 
+test('the token of a test has the scheme that the API wants', async () => {
+  const auth = createTestingServiceAuth({ token: 'mine', scheme: 'Zoho-oauthtoken' });
+  expect((await auth.getToken()).authorization).toBe('Zoho-oauthtoken mine');
+});
+
 test('the token has a value also when none is given', async () => {
   const module = ServiceAuthModule.forTesting();
   // The client and its base URL, and none with a name.

@@ -187,10 +187,11 @@ export const apiServers: readonly ServerShape[] = [
     variables: {
       SERVICE_AUTH_TOKEN_ENDPOINT: 'https://accounts.zoho.eu/oauth/v2/token',
       SERVICE_AUTH_TOKEN_LIMIT: '10 requests/10m',
+      SERVICE_AUTH_SCHEME: 'Zoho-oauthtoken',
       ...post,
     },
     special:
-      'Zoho allows ten requests in ten minutes, including refused ones. It refuses with status 200. With ten to fifteen live tokens, the next one ends the oldest.',
+      'Zoho wants `Authorization: Zoho-oauthtoken …` in place of `Bearer`. It allows ten requests in ten minutes, including refused ones. It refuses with status 200. With ten to fifteen live tokens, the next one ends the oldest.',
     answer: {
       access_token: '1000.8cb99dxxxxxxxxxxxxx9be93.9b8xxxxxxxxxxxxxxxf',
       token_type: 'Bearer',

@@ -29,6 +29,7 @@ describe.each(serverShapes.map((shape) => [shape.name, shape] as const))('%s', (
     const { auth, requests } = clientOf(shape, 200, JSON.stringify(shape.answer));
     const token = await auth.getToken();
     expect(token.value).toBe(shape.answer['access_token']);
+    expect(token.authorization).toBe(`${shape.variables['SERVICE_AUTH_SCHEME'] ?? 'Bearer'} ${token.value}`);
     expect((token.expiresAt - token.issuedAt) / 1_000).toBe(shape.lifetimeSeconds);
     const { url, headers, body } = requests[0] as TransportRequest;
     expect([requests.length, url]).toEqual([1, shape.variables['SERVICE_AUTH_TOKEN_ENDPOINT']]);

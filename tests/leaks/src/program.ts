@@ -65,6 +65,7 @@ async function meet(client: string, store: string, { up, down }: Stores, behavio
     audience: 'orders',
     clientId: `${client} over ${store}: ${behaviour}`,
     clientSecret: secret,
+    headers: { 'x-api-key': `the key of a gateway, ${secret}` },
     store: fault === 'down' ? down : fault === 'damaged' ? damagedStore(secret) : up,
     onEvent: print,
     ...options?.(secret),

@@ -149,10 +149,12 @@ async function diagnosedEndpoint(env: Environment, counts: boolean): Promise<rea
     return [{ state: 'ok', message }];
   }
   const takesForms = hasClientAuthentication(env);
+  // What is wrong with the configuration is told already.
+  const headers = (await checked(() => readOptions(env), []))?.headers;
   if (tokenEndpoint !== undefined)
-    return [await examineEndpoint({ address, variable: 'SERVICE_AUTH_TOKEN_ENDPOINT', takesForms })];
+    return [await examineEndpoint({ address, variable: 'SERVICE_AUTH_TOKEN_ENDPOINT', takesForms, headers })];
   const whole = `${address.replace(/(\/oauth\/token)?\/*$/, '')}/oauth/token`;
-  return [await examineEndpoint({ address: whole, variable: 'SERVICE_AUTH_URL', takesForms })];
+  return [await examineEndpoint({ address: whole, variable: 'SERVICE_AUTH_URL', takesForms, headers })];
 }
 
 async function diagnosedApi({ SERVICE_BASE_URL: baseUrl }: Environment): Promise<readonly Diagnosis[]> {

@@ -16,10 +16,10 @@ export const formats: Readonly<Record<FormatName, Format>> = {
   env: ({ value, expiresAt }) =>
     `export SERVICE_AUTH_TOKEN=${quoted(value)}\nexport SERVICE_AUTH_TOKEN_EXPIRES_AT=${quoted(iso(expiresAt))}`,
   // All values are strings, because the data source `external` of Terraform takes nothing else.
-  json: ({ value, expiresAt }, env) =>
+  json: ({ value, authorization, expiresAt }, env) =>
     JSON.stringify({
       accessToken: value,
-      tokenType: 'Bearer',
+      tokenType: authorization.split(' ', 1)[0],
       expiresAt: iso(expiresAt),
       audience: env['SERVICE_AUTH_AUDIENCE'],
     }),

@@ -7,6 +7,7 @@ const table = {
   'token-endpoint': ['tokenEndpoint', 'URL', ': in place of --auth-url, the whole address'],
   issuer: ['issuer', 'URL', ': the issuer, under which the fleet counts if it has one'],
   scope: ['scope', 'TEXT', ': the scopes, separated by spaces'],
+  scheme: ['scheme', 'WORD', ': what precedes the token in the header Authorization, in place of Bearer'],
   'base-url': ['baseUrl', 'URL', ': the API'],
   audience: ['audience', 'TEXT', ''],
   'client-id': ['clientId', 'TEXT', ''],

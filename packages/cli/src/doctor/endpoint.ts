@@ -12,6 +12,8 @@ export interface AskedEndpoint {
   readonly variable: 'SERVICE_AUTH_URL' | 'SERVICE_AUTH_TOKEN_ENDPOINT';
   /** True if token requests are forms. If not, they are JSON. */
   readonly takesForms: boolean;
+  /** Further headers of a token request. */
+  readonly headers: Readonly<Record<string, string>> | undefined;
 }
 
 interface Answered {
@@ -27,7 +29,9 @@ export async function examineEndpoint(endpoint: AskedEndpoint): Promise<Diagnosi
   const [type, body] = endpoint.takesForms
     ? ['x-www-form-urlencoded', 'grant_type=client_credentials']
     : ['json', '{}'];
-  const headers = { 'content-type': `application/${type}`, accept: 'application/json' };
+  const headers = new Headers({ accept: 'application/json' });
+  const further = Object.entries(endpoint.headers ?? {});
+  for (const [name, value] of [...further, ['content-type', `application/${type}`] as const]) headers.set(name, value);
   // A query may have anything in it.
   const shown = `${url.origin}${url.pathname}`;
   const startedAt = performance.now();

@@ -3,10 +3,11 @@ import type { Command, Flags, Option } from './command.ts';
 
 // `parseArgs` changes nothing that the user wrote: cac reads `--client-id 0123` as the number 123, and citty ignores options that it does not know.
 
-const insteadOf = {
+const insteadOf: Readonly<Record<string, string>> = {
   'client-secret': 'Set SERVICE_AUTH_CLIENT_SECRET or SERVICE_AUTH_CLIENT_SECRET_FILE; /dev/stdin is a file, too',
   'store-key': 'Set SERVICE_AUTH_STORE_KEY or SERVICE_AUTH_STORE_KEY_FILE',
-} as const;
+  headers: 'Set SERVICE_AUTH_HEADERS or SERVICE_AUTH_HEADERS_FILE',
+};
 
 /** The command line, understood. */
 export interface Invocation {
@@ -76,8 +77,8 @@ function problemOf(
   flags: Flags,
   command: string | undefined,
 ): string | undefined {
-  if (name === 'client-secret' || name === 'store-key')
-    return `${rawName} does not exist: others can read arguments. ${insteadOf[name]}`;
+  const instead = Object.hasOwn(insteadOf, name) ? insteadOf[name] : undefined;
+  if (instead !== undefined) return `${rawName} does not exist: others can read arguments. ${instead}`;
   if (!option) return `${rawName} is no option${command === undefined ? '' : ` of ${command}`}`;
   if (option.value === undefined) return value === undefined ? undefined : `${rawName} takes no value`;
   if (value === undefined || value === '') return `${rawName} needs a value: ${rawName} ${option.value}`;

@@ -8,16 +8,30 @@ export const shortestLifeMs = 60_000;
 const soonMs = 5_000;
 
 /** The answer of the token endpoint to a caller who gets a token (RFC 6749 section 5.1). */
-export function tokenAnswer({ value }: AccessToken, leftMs: number): Answer {
+export function tokenAnswer({ value, authorization }: AccessToken, leftMs: number): Answer {
   if (leftMs < shortestLifeMs) return tooShort(leftMs);
-  return json(200, { access_token: value, token_type: 'Bearer', expires_in: Math.floor(leftMs / 1_000) });
+  return json(200, { access_token: value, token_type: typeOf(authorization), expires_in: Math.floor(leftMs / 1_000) });
 }
 
 /** The same token in the form of `service-auth token --format json`. `audience`: empty without one. */
-export function plainTokenAnswer({ value, expiresAt }: AccessToken, leftMs: number, audience: string): Answer {
+export function plainTokenAnswer(
+  { value, authorization, expiresAt }: AccessToken,
+  leftMs: number,
+  audience: string,
+): Answer {
   if (leftMs < shortestLifeMs) return tooShort(leftMs);
   const at = new Date(expiresAt).toISOString();
-  return json(200, { accessToken: value, tokenType: 'Bearer', expiresAt: at, audience: audience || undefined });
+  return json(200, {
+    accessToken: value,
+    tokenType: typeOf(authorization),
+    expiresAt: at,
+    audience: audience || undefined,
+  });
+}
+
+/** The word before the token in the header of a request to the API. */
+function typeOf(authorization: string): string | undefined {
+  return authorization.split(' ', 1)[0];
 }
 
 function tooShort(leftMs: number): Answer {

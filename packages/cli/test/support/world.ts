@@ -18,7 +18,7 @@ export function startCanaryService(options: TestServiceOptions = {}): Promise<Te
 
 /** The variables with which the program uses the service. */
 export function variablesOf({ env }: TestService, store: string): Record<string, string | undefined> {
-  return { ...env, SERVICE_AUTH_STORE: store };
+  return { ...env, SERVICE_AUTH_STORE: store, SERVICE_AUTH_HEADERS: `x-api-key=${secretCanary}` };
 }
 
 export interface TestStore {

@@ -21,7 +21,7 @@ import { type Env, mistakeIn, named, problemOfAddress, variableOption } from './
  * `SERVICE_AUTH_STORE_KEY_FILE` is read once. A line end after the secret or the key is ignored.
  *
  * For any authorization server there are `SERVICE_AUTH_TOKEN_ENDPOINT` in place of `SERVICE_AUTH_URL`, `SERVICE_AUTH_ISSUER`, `SERVICE_AUTH_SCOPE`, `SERVICE_AUTH_RESOURCE` (separated by
- * spaces), `SERVICE_AUTH_PARAMETERS` (written as a query) and `SERVICE_AUTH_CLIENT_AUTHENTICATION`: `client_secret_basic`, `client_secret_post`, `private_key_jwt` with
+ * spaces), `SERVICE_AUTH_PARAMETERS` and `SERVICE_AUTH_HEADERS` (both written as a query; the latter may lie in a file, too), `SERVICE_AUTH_SCHEME` and `SERVICE_AUTH_CLIENT_AUTHENTICATION`: `client_secret_basic`, `client_secret_post`, `private_key_jwt` with
  * `SERVICE_AUTH_PRIVATE_KEY`, `SERVICE_AUTH_KEY_ID` and `SERVICE_AUTH_KEY_ALGORITHM`, or `tls_client_auth`. The files of `SERVICE_AUTH_PRIVATE_KEY_FILE` and `SERVICE_AUTH_CLIENT_ASSERTION_FILE` are
  * read for each request. `SERVICE_AUTH_TOKEN_LIMIT` may be `unlimited`.
  *
@@ -67,13 +67,23 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
   const clientAuthentication = Object.hasOwn(given, 'clientAuthentication')
     ? undefined
     : lateAuthentication(read, (problem) => mistakes.push(problem));
-  const { resource, parameters } = texted;
-  const query = parameters === undefined ? undefined : new URLSearchParams(parameters);
+  const { resource, parameters, headers } = texted;
+  const fromQuery = (option: 'parameters' | 'headers', text: string | undefined) => {
+    if (text === undefined) return undefined;
+    const query = new URLSearchParams(text);
+    const report = (message: string) => mistakes.push({ option: variables[option], message });
+    if (new Set(query.keys()).size < [...query].length) report('has a name twice');
+    // A query that a program wrote has a plus sign for each space. People mean a plus sign.
+    if (text.includes('+') && `${query}` !== text)
+      report('has a + that a query reads as a space: write %2B, or %20 for a space');
+    return Object.fromEntries(query);
+  };
   const fromEnv = {
     ...texted,
     clientAuthentication,
     resource: resource?.split(' '),
-    parameters: query && Object.fromEntries(query),
+    parameters: fromQuery('parameters', parameters),
+    headers: fromQuery('headers', headers),
   };
   const limitFromEnv = {
     ...(tokens !== undefined &&
@@ -96,8 +106,6 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
     const message = 'has windows, so it must not be set together with the option issuanceLimit.windowMs';
     mistakes.push({ option: variables['issuanceLimit.tokens'], message });
   }
-  if (query && new Set(query.keys()).size < [...query].length)
-    mistakes.push({ option: variables.parameters, message: 'has a name twice' });
   if (tokens === 'unlimited' && reserve !== undefined) {
     const message = `must not be set with ${variables['issuanceLimit.tokens']}=unlimited: there is nothing to keep back`;
     mistakes.push({ option: variables['issuanceLimit.reserve'], message });

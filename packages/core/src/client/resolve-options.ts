@@ -18,7 +18,7 @@ import type { Store } from '../contract/store.ts';
 import type { TokenParameters } from '../contract/token-parameters.ts';
 import { defaultTransport } from '../endpoint/fetch-transport.ts';
 import { jsonAuthentication } from '../endpoint/json-request.ts';
-import { resolveParameters } from '../endpoint/resolve-parameters.ts';
+import { resolveHeaders, resolveParameters } from '../endpoint/resolve-parameters.ts';
 import { resolveTokenAddress } from '../endpoint/token-address.ts';
 import { urlScope } from '../endpoint/url-scope.ts';
 import type { Limits } from '../ledger/limits.ts';
@@ -37,6 +37,8 @@ export const optionNames: readonly (keyof ServiceAuthOptions)[] = [
   'parameters',
   'clientAuthentication',
   'recognizedTokenTypes',
+  'headers',
+  'scheme',
   'lifetimeMs',
   'baseUrl',
   'audience',
@@ -116,7 +118,9 @@ export function resolveOptions(given: ServiceAuthOptions): CheckedOptions {
     scope: asked.scope,
     parameters: parametersLike(JSON.stringify(asked.parameters), () => asked.parameters),
     authentication,
-    tokenTypes: `${options.recognizedTokenTypes ?? ''}`.toLowerCase(),
+    tokenTypes: `${[options.recognizedTokenTypes ?? [], options.scheme ?? []].flat()}`.toLowerCase(),
+    headers: resolveHeaders(options.headers),
+    scheme: options.scheme ?? 'Bearer',
     lifetimeMs: options.lifetimeMs,
     limits: limitsLike(JSON.stringify(limits), () => limits),
     store,

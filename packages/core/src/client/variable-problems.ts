@@ -32,9 +32,9 @@ export function mistakeIn(value: string | undefined): string | undefined {
   return /\$\{\w+\}/.test(value) ? `contains a reference such as $\{NAME} that nothing replaced` : undefined;
 }
 
-/** The option whose variable has this option, too: that of `tokens` may have windows, and that of `parameters` has all of them. */
+/** The option whose variable has this option, too: that of `tokens` may have windows, and those of `parameters` and `headers` have all of them. */
 export function variableOption(option: string): string {
-  return option.replace(/\.windows\b.*/, '.tokens').replace(/^parameters\..*/, 'parameters');
+  return option.replace(/\.windows\b.*/, '.tokens').replace(/^(parameters|headers)\..*/, '$1');
 }
 
 /** Names the variable of a problem in place of its option. */
@@ -52,9 +52,8 @@ export function named(
     const how = ownProperty(env, option) === '' ? 'is empty' : 'is not set';
     return { option, message: `${how}${orElse}${why}` };
   }
-  if (whole === 'parameters' && given !== whole)
-    return { option, message: `has ${given.slice(whole.length + 1)}, which ${message}` };
   const isLimit = whole === 'issuanceLimit.tokens';
+  if (!isLimit && given !== whole) return { option, message: `has ${given.slice(whole.length + 1)}, which ${message}` };
   return {
     option,
     message: isLimit ? `must be like 300, 10/1h,50/24h or 10 requests/10m, or unlimited (${message})` : message,

@@ -14,29 +14,27 @@ export interface AccessToken {
   readonly expiresAt: number;
   /** The token, usually a JWT. */
   readonly value: string;
-  /** `Bearer ` and the token, ready for the `Authorization` header. */
+  /** The option `scheme`, by default `Bearer`, a space and the token: ready for the `Authorization` header. */
   readonly authorization: string;
 }
-
-const scheme = 'Bearer ';
 
 class SealedAccessToken implements AccessToken {
   readonly id: string;
   readonly issuedAt: number;
   readonly expiresAt: number;
-  // Both forms share the memory of this string: the value is a slice of it.
+  // Both forms share the memory of this string: the value is a slice of it. Neither scheme nor token has a space.
   readonly #authorization: string;
 
-  constructor(id: string, value: string, issuedAt: number, expiresAt: number) {
+  constructor(id: string, authorization: string, issuedAt: number, expiresAt: number) {
     this.id = id;
     this.issuedAt = issuedAt;
     this.expiresAt = expiresAt;
-    this.#authorization = scheme + value;
+    this.#authorization = authorization;
     Object.freeze(this);
   }
 
   get value(): string {
-    return this.#authorization.slice(scheme.length);
+    return this.#authorization.slice(this.#authorization.indexOf(' ') + 1);
   }
 
   get authorization(): string {
@@ -57,6 +55,18 @@ class SealedAccessToken implements AccessToken {
   }
 }
 
-export function createAccessToken(id: string, value: string, issuedAt: number, expiresAt: number): AccessToken {
-  return new SealedAccessToken(id, value, issuedAt, expiresAt);
+/** Creates a token. `scheme`: the word before it in an `Authorization` header. */
+export function createAccessToken(
+  id: string,
+  value: string,
+  issuedAt: number,
+  expiresAt: number,
+  scheme = 'Bearer',
+): AccessToken {
+  return new SealedAccessToken(id, `${scheme} ${value}`, issuedAt, expiresAt);
+}
+
+/** Returns the word before a token in an `Authorization` header. */
+export function schemeOf({ authorization }: AccessToken): string {
+  return authorization.slice(0, authorization.indexOf(' '));
 }

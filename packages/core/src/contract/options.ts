@@ -41,6 +41,17 @@ export interface ServiceAuthOptions {
   recognizedTokenTypes?: readonly string[] | undefined;
   /** The lifetime of a token whose answer has no `expires_in`: 60,000 to 2,678,400,000 ms (31 days). Default: that of a JWT, or 24 hours. */
   lifetimeMs?: number | undefined;
+  /**
+   * Further headers of the token request, such as the `x-api-key` of a gateway: names in any case (RFC 9110 section 5.1), and values of 1 to 4,096 visible ASCII
+   * characters and spaces. They may replace `Accept`. They must not be `Authorization`, `Cookie`, `Host`, `Content-Type`, or what describes the body or the
+   * connection. Their values are secret: no error, event or record has one. Clients with different headers share token and count. Default: none.
+   */
+  headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * The word before the token in `token.authorization` (RFC 9110 section 11.1), such as `Zoho-oauthtoken`: 1 to 64 characters. It is not stored: processes with
+   * different schemes share a token. Default `Bearer`.
+   */
+  scheme?: string | undefined;
   /** The identifier of the client, from the service's settings: 1 to 512 characters. */
   clientId: string;
   /** The client secret, 1 to 4,096 characters, or a function that returns it. The function is called before each attempt that may request a token. If it fails, or does not answer within `timeoutMs`, callers without a token get `ERR_CLIENT_SECRET`. */

@@ -7,13 +7,17 @@ import type { ConfigProblem } from './errors.ts';
 const reserved =
   /^(grant_type|client_id|audience|scope|resource|code|username|sig)$|secret|password|assertion|(key|token|signature)$/i;
 const scopeText = /^[!#-[\]-~]+( [!#-[\]-~]+)*$/;
+// What authenticates, what describes the body, and what belongs to the connection (RFC 9110 sections 6.4, 7, 8 and 11).
+const reservedHeader =
+  /^(authorization|connection|content-(encoding|length|type)|cookie|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
+const httpToken = /^[\w!#$%&'*+.^`|~-]+$/;
 const absoluteUri = /^[a-z][a-z\d+.-]*:[!"$-~]+$/i;
 
 /** Returns the problems of the options of a client that say what is asked for, and where. */
 export function problemsOfRequest(options: Readonly<Record<string, unknown>>): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   const report = reportTo(problems);
-  const { tokenEndpoint, scope, resource, parameters, recognizedTokenTypes, lifetimeMs } = options;
+  const { tokenEndpoint, scope, resource, parameters, recognizedTokenTypes, scheme, lifetimeMs } = options;
 
   const scopes = listOf(scope).join(' ');
   if (scope !== undefined && !(scopes.length <= 4_096 && scopeText.test(scopes)))
@@ -46,8 +50,38 @@ export function problemsOfRequest(options: Readonly<Record<string, unknown>>): C
   const types = recognizedTokenTypes;
   if (types !== undefined && !(Array.isArray(types) && types.every((type) => !problemOfText(type, 100))))
     report('recognizedTokenTypes', 'must be a list of texts');
+  problems.push(...problemsOfHeaders(options['headers']));
+  if (scheme !== undefined && !(typeof scheme === 'string' && scheme.length <= 64 && httpToken.test(scheme)))
+    report('scheme', 'must be one word, such as Bearer, without the space after it (RFC 9110 section 11.1)');
   if (lifetimeMs !== undefined) report('lifetimeMs', problemOfInteger(lifetimeMs, 60_000, 2_678_400_000));
   return problems;
+}
+
+/** Returns the problems of further headers. Their values are secrets, and what has no value may be one. */
+function problemsOfHeaders(headers: unknown): ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  const report = reportTo(problems);
+  if (headers === undefined) return problems;
+  if (typeof headers !== 'object' || headers === null || !isPlain(headers)) {
+    report('headers', 'must be an object of names and values');
+    return problems;
+  }
+  const known = new Set<string>();
+  for (const [name, value] of Object.entries(headers)) {
+    const option = `headers.${name}`;
+    if (!httpToken.test(name) || name.length > 100)
+      report('headers', 'must have names of headers (RFC 9110 section 5.1)');
+    else if (value === '') report('headers', 'has a name without a value');
+    else if (reservedHeader.test(name)) report(option, 'must not be given: another option sets it, or the connection');
+    else if (known.has(name.toLowerCase())) report(option, 'is there twice, in upper and lower case');
+    else report(option, problemOfText(value, 4_096) ?? problemOfAscii(value));
+    known.add(name.toLowerCase());
+  }
+  return problems;
+}
+
+function problemOfAscii(text: unknown): string | undefined {
+  return /[^ -~]/.test(`${text}`) ? 'must be visible ASCII characters and spaces' : undefined;
 }
 
 /** A list of texts, or one text. What is no text becomes one that is refused. */

@@ -18,6 +18,10 @@ export interface CommonSettings extends Lifeline, Addresses {
   readonly authentication: ClientAuthentication;
   /** The accepted values of `token_type` besides `bearer`, in lower case, joined by commas. */
   readonly tokenTypes: string;
+  /** Further headers of the token request. Their names are in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The word before the token in an `Authorization` header. */
+  readonly scheme: string;
   /** The lifetime of a token whose answer states none. */
   readonly lifetimeMs: number | undefined;
   readonly limits: Limits;

@@ -6,6 +6,8 @@ export const variables = {
   scope: 'SERVICE_AUTH_SCOPE',
   resource: 'SERVICE_AUTH_RESOURCE',
   parameters: 'SERVICE_AUTH_PARAMETERS',
+  headers: 'SERVICE_AUTH_HEADERS',
+  scheme: 'SERVICE_AUTH_SCHEME',
   baseUrl: 'SERVICE_BASE_URL',
   audience: 'SERVICE_AUTH_AUDIENCE',
   clientId: 'SERVICE_AUTH_CLIENT_ID',
@@ -28,7 +30,7 @@ export const authenticationVariables = {
 } as const;
 
 /** The variables that may lie in a file, which the variable with `_FILE` at its end names. */
-export const secretVariables: readonly string[] = [variables.clientSecret, variables.storeKey];
+export const secretVariables: readonly string[] = [variables.clientSecret, variables.storeKey, variables.headers];
 
 const names: readonly string[] = [
   ...Object.values(variables),

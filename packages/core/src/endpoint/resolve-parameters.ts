@@ -1,6 +1,7 @@
 import type { ServiceAuthOptions } from '../contract/options.ts';
 import type { TokenParameters } from '../contract/token-parameters.ts';
 import { parseUrl } from '../platform/address.ts';
+import { ownProperties } from '../platform/untrusted.ts';
 
 /** What a client asks for. */
 export interface Asked {
@@ -41,6 +42,15 @@ export function resolveParameters({
       ...asked,
     ],
   };
+}
+
+const noHeaders: Readonly<Record<string, string>> = Object.freeze(ownProperties({}));
+
+/** Copies checked headers, with names in lower case. */
+export function resolveHeaders(headers: ServiceAuthOptions['headers']): Readonly<Record<string, string>> {
+  if (headers === undefined) return noHeaders;
+  const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+  return Object.freeze(ownProperties(Object.fromEntries(named) as Record<string, string>));
 }
 
 function unique(values: readonly string[]): string[] {

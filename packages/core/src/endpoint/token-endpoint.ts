@@ -68,7 +68,7 @@ export async function requestToken(
 
   async function exchange(): Promise<TokenRequestResult | typeof timedOut> {
     const { signal } = controller;
-    const headers = { ...written.headers, ...requestHeaders };
+    const headers = { ...requestHeaders, ...written.headers };
     const response = await transport({ url, method: 'POST', headers, body: written.body, signal });
     const text = Promise.resolve(response.body);
     // A status that cannot be read rejects before anybody waits for the body.

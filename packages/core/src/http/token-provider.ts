@@ -4,13 +4,13 @@ import type { TokenSource } from '../contract/token-source.ts';
 /** A function that resolves with the value of a token, for clients that take such a function. */
 export interface TokenProvider {
   /**
-   * Resolves with the value of a token: what follows `Bearer ` in the header. It ignores its arguments.
+   * Resolves with the value of a token: what follows `Bearer `, or the option `scheme`, in the header. It ignores its arguments.
    * @throws the errors of `auth.getToken()`
    */
   (): Promise<string>;
   /**
    * Reports that the server rejected a token, so that the next call resolves with another one if there is one. `value`: the token that was sent, with or
-   * without `Bearer `; default: the token that the provider resolved with last. If you know what was sent, say it: the last one may be newer.
+   * without the scheme before it; default: the token that the provider resolved with last. If you know what was sent, say it: the last one may be newer.
    * Does nothing if the provider did not resolve with `value`, or did so more than eight tokens ago. Never rejects.
    */
   rejected(value?: string): Promise<void>;
@@ -36,7 +36,7 @@ export function tokenProvider(auth: Pick<TokenSource, 'getToken' | 'invalidate'>
   }
 
   async function rejected(value?: string): Promise<void> {
-    const token = typeof value === 'string' ? known.get(value.replace(/^bearer /i, '')) : last;
+    const token = typeof value === 'string' ? known.get(value.replace(/^\S+ /, '')) : last;
     if (token) await auth.invalidate(token);
   }
 

@@ -1,4 +1,4 @@
-import { type AccessToken, createAccessToken } from '../contract/access-token.ts';
+import { type AccessToken, createAccessToken, schemeOf } from '../contract/access-token.ts';
 import { maxLifetimeMs } from '../ledger/journal.ts';
 import { marginOf } from '../ledger/tokens.ts';
 import { type Instant, sleptSince } from '../platform/instant.ts';
@@ -61,7 +61,7 @@ export function withExpiry(served: AccessToken | undefined, cached: UsableToken,
   const marginMs = marginOf(lifetimeMs);
   const expiresAt = Math.round(now.wall + servableLifeMs(cached, now, 0) + marginMs);
   if (Math.abs(expiresAt - before.expiresAt) <= Math.min(second, marginMs)) return before;
-  return createAccessToken(token.id, token.value, expiresAt - lifetimeMs, expiresAt);
+  return createAccessToken(token.id, token.value, expiresAt - lifetimeMs, expiresAt, schemeOf(token));
 }
 
 /** Returns whether the token lived for less than a twentieth of its life: another one would hardly live longer. */

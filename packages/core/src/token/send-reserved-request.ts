@@ -1,5 +1,6 @@
 import type { WrittenRequest } from '../contract/client-authentication.ts';
 import type { TokenResponseReason } from '../contract/errors.ts';
+import type { Settings } from '../contract/settings.ts';
 import { type FailedRequest, probeEndpoint, requestToken } from '../endpoint/token-endpoint.ts';
 import { reasonOf } from '../ledger/attempt.ts';
 import { revokedOf, tokenOf } from '../ledger/tokens.ts';
@@ -26,7 +27,14 @@ export async function sendReservedRequest(
   const probedAt = clock.monotonic();
   const outage =
     reserved.attempt.probed &&
-    (await probeEndpoint(tokenUrl, authentication.probe, transport, sendWithinMs / 2, clock, request.signal));
+    (await probeEndpoint(
+      tokenUrl,
+      withHeaders(settings, authentication.probe),
+      transport,
+      sendWithinMs / 2,
+      clock,
+      request.signal,
+    ));
   if (outage === 'issued') return withdraw(parts, reserved, true);
   if (outage) return failed(parts, reserved, outage, clock.monotonic() - probedAt);
   const written = await write(parts, reserved);
@@ -36,11 +44,16 @@ export async function sendReservedRequest(
 /** Writes the request. If that fails, nothing is sent and nothing is counted. */
 async function write(parts: ClientParts, reserved: ReservedRequest): Promise<WrittenRequest> {
   try {
-    return await parts.secrets.write(reserved.secret, parts.sendWithinMs / 2);
+    return withHeaders(parts.settings, await parts.secrets.write(reserved.secret, parts.sendWithinMs / 2));
   } catch (error) {
     await withdraw(parts, reserved);
     throw error;
   }
+}
+
+/** Adds the headers of the option. Those of the client authentication win. */
+function withHeaders({ headers }: Settings, written: WrittenRequest): WrittenRequest {
+  return { ...written, headers: { ...headers, ...written.headers } };
 }
 
 /**

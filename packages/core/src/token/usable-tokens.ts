@@ -19,7 +19,7 @@ export interface UsableTokens {
 }
 
 /** Creates the conversions for one client and audience. */
-export function createUsableTokens({ audience, clock, endpoint }: Settings): UsableTokens {
+export function createUsableTokens({ audience, clock, endpoint, scheme }: Settings): UsableTokens {
   /** Returns the context in which alone the sealed token opens. The client is part of the key. */
   function contextOf(id: string, generation: number, expiresAt: number): string[] {
     return [endpoint, audience, id, `${generation}`, `${expiresAt}`];
@@ -27,7 +27,7 @@ export function createUsableTokens({ audience, clock, endpoint }: Settings): Usa
 
   return {
     issued({ id, generation }, { value, lifetimeMs }, sentAt) {
-      const token = createAccessToken(id, value, sentAt.wall, sentAt.wall + lifetimeMs);
+      const token = createAccessToken(id, value, sentAt.wall, sentAt.wall + lifetimeMs, scheme);
       const usableUntil = sentAt.monotonic + lifetimeMs - marginOf(lifetimeMs);
       return { token, generation, adopted: false, lifetimeMs, countedFrom: sentAt, usableUntil };
     },
@@ -47,7 +47,7 @@ export function createUsableTokens({ audience, clock, endpoint }: Settings): Usa
       const value = await open(key, sealed, contextOf(id, generation, expiresAt + aheadMs));
       if (value === undefined) return undefined;
       const localExpiry = toLocalTime(expiresAt, view, clock);
-      const token = createAccessToken(id, value, localExpiry - lifetimeMs, localExpiry);
+      const token = createAccessToken(id, value, localExpiry - lifetimeMs, localExpiry, scheme);
       const usableUntil = view.readAt.monotonic + expiresAt - view.now - marginOf(lifetimeMs);
       return { token, generation, adopted: true, lifetimeMs, countedFrom: view.readAt, usableUntil };
     },

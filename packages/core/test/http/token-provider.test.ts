@@ -50,8 +50,9 @@ test('a rejection that names its token is reported with that token, even if ther
   await token();
   await token.rejected(`Bearer ${first}`);
   await token.rejected(first);
+  await token.rejected(`Zoho-oauthtoken ${first}`);
   await token.rejected('of somebody else');
-  expect(source.rejected).toEqual(['1', '1']);
+  expect(source.rejected).toEqual(['1', '1', '1']);
 });
 
 test('it remembers the newest eight tokens', async () => {
