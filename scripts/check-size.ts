@@ -7,9 +7,9 @@ import { codeEntries, type Entry, readPackages, root } from '../tests/support/to
 
 /** In kB, little above what they have. Raised by whoever has a reason that is worth it to all users; `testing` is in nobody's bundle. */
 const limits: Readonly<Record<string, number>> = {
-  core: 47.4,
-  'core/http': 3.5,
-  'core/oauth2': 5.7,
+  core: 49,
+  'core/http': 3.6,
+  'core/oauth2': 6.1,
   'core/store': 2.3,
   // The codec of the record once more, for tools only.
   'core/record': Number.POSITIVE_INFINITY,

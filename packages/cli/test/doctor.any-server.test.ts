@@ -32,9 +32,11 @@ interface Answer {
 /** A server that takes forms alone, and answers them so. It keeps what it was asked. */
 async function startFormServer({ status, body = '' }: Answer) {
   const asked: { readonly type: string; readonly authorization: string | undefined; readonly body: string }[] = [];
+  const keys: (string | string[] | undefined)[] = [];
   const server = createServer(async (request, response) => {
     const { 'content-type': type = '', authorization } = request.headers;
     asked.push({ type, authorization, body: await text(request) });
+    if (type !== '') keys.push(request.headers['x-api-key']);
     response.writeHead(type === 'application/x-www-form-urlencoded' ? status : 415).end(body);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -48,7 +50,7 @@ async function startFormServer({ status, body = '' }: Answer) {
     SERVICE_AUTH_SCOPE: 'read',
     SERVICE_AUTH_STORE: `file:${join(emptyFolder(), 'store')}`,
   };
-  return { env, asked: () => asked.filter(({ type }) => type !== ''), form: { ...env, ...basic } };
+  return { env, asked: () => asked.filter(({ type }) => type !== ''), form: { ...env, ...basic }, keys };
 }
 
 const basic = { SERVICE_AUTH_CLIENT_AUTHENTICATION: 'client_secret_basic' };
@@ -147,4 +149,12 @@ test('the secret that was refused is found under the name of its token', async (
     expect(stdout.replace(/\s+/g, ' ')).toContain("with the provider's settings");
     expect(stdout).not.toContain('dashboard');
   }
+});
+
+test('doctor asks the token endpoint with the further headers of a token request', async () => {
+  const { form, keys, asked } = await startFormServer({ status: 401, body: '{"error":"invalid_client"}' });
+  const { endpoint } = await doctor({ ...form, SERVICE_AUTH_HEADERS: `X-Api-Key=${secretCanary}&Accept=text/json` });
+  expect(endpoint?.state).toBe('ok');
+  expect(asked()).toEqual([question]);
+  expect(keys).toEqual([secretCanary]);
 });

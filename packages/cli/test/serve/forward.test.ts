@@ -64,6 +64,23 @@ test('requests go to the API with the bearer, and answers come back as they are'
   });
 });
 
+test('another scheme is that of the forwarded request, and of what callers get', async () => {
+  const seen: (string | undefined)[] = [];
+  const api = await startUpstream((request, response) => {
+    seen.push(request.headers.authorization);
+    response.end();
+  });
+  const { ask, token } = await startServing({
+    env: { SERVICE_BASE_URL: api, SERVICE_AUTH_SCHEME: 'Zoho-oauthtoken' },
+  });
+  const headers = { 'service-auth': 'true' };
+  await ask('/x', { headers });
+  const issued = JSON.parse((await token()).body);
+  expect(issued.token_type).toBe('Zoho-oauthtoken');
+  expect(JSON.parse((await ask('/token', { headers })).body).tokenType).toBe('Zoho-oauthtoken');
+  expect(seen).toEqual([`Zoho-oauthtoken ${issued.access_token}`]);
+});
+
 test('the guards hold for the API too', async () => {
   let count = 0;
   const api = await startUpstream((_, response) => response.end(`${++count}`));

@@ -202,7 +202,8 @@ export const targets: Readonly<Record<string, Target>> = {
   ),
 
   'addresses against covers': target(fc.tuple(fc.constantFrom(...bases), mutated(urls, urlTrouble)), ([base, url]) => {
-    if (urlScope(new URL(base), 'https://auth.example.com/oauth/token')(url)) assert(liesWithin(new URL(base), new URL(url)));
+    if (urlScope(new URL(base), 'https://auth.example.com/oauth/token')(url))
+      assert(liesWithin(new URL(base), new URL(url)));
     else assert.notEqual(url, base);
   }),
 
