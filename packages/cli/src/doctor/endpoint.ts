@@ -39,7 +39,13 @@ export async function examineEndpoint(endpoint: AskedEndpoint): Promise<Diagnosi
     const signal = AbortSignal.timeout(timeoutMs);
     // As core sends its token requests: without a proxy to loopback.
     const send = fetchTransport();
-    const response = await send({ url: endpoint.address, method: 'POST', headers, body, signal });
+    const response = await send({
+      url: endpoint.address,
+      method: 'POST',
+      headers: Object.fromEntries(headers),
+      body,
+      signal,
+    });
     const ms = Math.round(performance.now() - startedAt);
     const { status } = response;
     const redirects = (response.headers as Headers).get('location') !== null || (status >= 300 && status < 400);
