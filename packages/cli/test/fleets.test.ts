@@ -8,6 +8,7 @@ import type { Cause } from '../src/explain/finding.ts';
 import { availability } from '../src/report/availability.ts';
 import { checkLine } from '../src/report/check-line.ts';
 import { holdSentence } from '../src/report/sentences.ts';
+import { instant } from '../src/report/text.ts';
 import { type Fleet, startFleet, tried } from './support/fleet.ts';
 
 /** A record that is older than a day, so that it allows all that it ever will. */
@@ -275,6 +276,32 @@ test('what is over is told as such, and monitoring is quiet again', async () => 
   expect(finding && scopeSentences(finding, usage, now)).toMatch(
     /None has followed for 1 h 40 min, so it may be over\.$/,
   );
+});
+
+test('a fleet that waits for a program that was killed while it asked is told for whom, and until when', async () => {
+  const fleet = await settledFleet();
+  const now = () => fleet.clock.now();
+  const startedAt = now();
+  await killedWhileItAsks(fleet, 'replica-1');
+  const found = async () =>
+    explain(await fleet.usage(), { now: now(), audiences: [], failures: await fleet.failures() });
+  await fleet.clock.advance(9_000);
+  expect(await found()).toEqual([]);
+  await fleet.clock.advance(3_000);
+  const [finding, ...others] = await found();
+  expect(finding).toMatchObject({
+    cause: 'deaths',
+    evidence: `Programs without a token for https://second.example/ wait for replica-1 until ${instant(startedAt + 60_000, now())}: it has been asking since ${instant(startedAt, now())}, so it was killed meanwhile, or the token endpoint does not answer.`,
+    remedy: expect.stringMatching(/^Look at replica-1: is it still running\?/),
+    audiences: ['https://second.example/'],
+  });
+  expect(others).toEqual([]);
+  // Whoever has a token waits for nobody.
+  const usage = await fleet.usage();
+  const tokens = usage.tokens.map((token) => ({ ...token, audience: 'https://second.example/' }));
+  expect(explain({ ...usage, tokens }, { now: now(), audiences: [], failures: [] })).toEqual([]);
+  await fleet.clock.advance(50_000);
+  expect(await found()).toEqual([]);
 });
 
 test('an endpoint that failed is told also when the wait after that is over, until it issues a token', async () => {

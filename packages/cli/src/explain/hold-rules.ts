@@ -1,7 +1,7 @@
 import { settingsOfProvider } from '../configuration/environment.ts';
 import { doubtsOf, forAudiences } from '../report/doubts.ts';
 import { counted, countedBy, instant, windowName } from '../report/text.ts';
-import type { Failure, Hold, Usage } from '../report/usage.ts';
+import type { Failure, Hold, Issuance, Usage } from '../report/usage.ts';
 import {
   audiencesIn,
   byOwnClock,
@@ -133,6 +133,11 @@ function hintOn(status: number | undefined): string {
     : 'Its answer was no usable token: is there a proxy or a login page in front of it?';
 }
 
+/** What to do about programs that end while they ask. */
+function whyProgramsEnd(usage: Usage): string {
+  return `${askFirst(usage)} If the endpoint does not answer, programs wait for up to timeoutMs (30 s) and are killed meanwhile: fix the endpoint. If it answers at once, see why they ended: exit code 137 or OOMKilled, the time-out of a job, a liveness probe. Give them more than timeoutMs before they are killed, and call close() at the end.`;
+}
+
 /** The token endpoint does not work now. */
 const outage: Rule = (usage, circumstances) => {
   const trouble = troubleOf(usage, circumstances, 'backoff');
@@ -154,10 +159,38 @@ const outage: Rule = (usage, circumstances) => {
   };
 };
 
+// A token endpoint hardly ever takes as long.
+const longMs = 10_000;
+
+/** The requests that have been under way for long, and that programs without a token wait for. */
+function longRequests({ issuances, tokens }: Usage, now: number): Issuance[] {
+  return issuances.filter(
+    ({ at, audience, pendingUntil = 0 }) =>
+      pendingUntil > now && now - at >= longMs && tokens.every((token) => token.audience !== audience),
+  );
+}
+
+function waitSentence({ instance, audience, at, pendingUntil = 0 }: Issuance, now: number): string {
+  return `Programs without a token for ${audience} wait for ${instance} until ${instant(pendingUntil, now)}: it has been asking since ${instant(at, now)}, so it was killed meanwhile, or the token endpoint does not answer.`;
+}
+
 const deaths: Rule = (usage, circumstances) => {
   const trouble = troubleOf(usage, circumstances, 'deaths');
+  const waits = longRequests(usage, circumstances.now);
+  const waitedFor = waits.map((request) => waitSentence(request, circumstances.now)).join(' ');
   // One program that was killed is no pattern.
-  if (!trouble || (trouble.until === undefined && trouble.count < 2)) return undefined;
+  const isPattern = trouble && (trouble.until !== undefined || trouble.count >= 2);
+  if (!isPattern) {
+    return waits.length === 0
+      ? undefined
+      : {
+          cause: 'deaths',
+          evidence: waitedFor,
+          remedy: `Look at ${waits[0]?.instance}: is it still running? If it is gone, another program asks at that time, and nothing has to be done. ${whyProgramsEnd(usage)}`,
+          weight: 2,
+          audiences: audiencesIn(waits),
+        };
+  }
   const { until } = trouble;
   const series = unsettled(usage);
   const inRow = unsettledInRow(usage).length;
@@ -168,8 +201,8 @@ const deaths: Rule = (usage, circumstances) => {
   return {
     cause: 'deaths',
     short: `programs ended while they asked for a token${forAudiences(audiencesIn(series))}`,
-    evidence: `${series.length === 0 ? 'Token requests' : counted(series.length, 'token request')} had no end: the programs ended, were killed, or stood still before the answer. Each counts${usage.counts ? '' : ' as a token'}.${row}${next}`,
-    remedy: `${askFirst(usage)} If the endpoint does not answer, programs wait for up to timeoutMs (30 s) and are killed meanwhile: fix the endpoint. If it answers at once, see why they ended: exit code 137 or OOMKilled, the time-out of a job, a liveness probe. Give them more than timeoutMs before they are killed, and call close() at the end.`,
+    evidence: `${series.length === 0 ? 'Token requests' : counted(series.length, 'token request')} had no end: the programs ended, were killed, or stood still before the answer. Each counts${usage.counts ? '' : ' as a token'}.${row}${next}${waitedFor && ` ${waitedFor}`}`,
+    remedy: whyProgramsEnd(usage),
     weight: until === undefined ? series.length / Math.max(1, usage.used) : 1.5,
     series,
     isBounded: true,

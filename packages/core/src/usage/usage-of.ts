@@ -90,7 +90,8 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
       .map((attempt): Issuance => {
         const { id, instance } = attempt;
         const [at, audience] = [local(countsFrom(attempt)), shownTokenName(attempt.audience)];
-        return { id, at, reason: reasonOf(attempt), instance, audience, pending: !isCertain(attempt) };
+        const pendingUntil = isOpen(attempt, now) ? local(attempt.until) : undefined;
+        return { id, at, reason: reasonOf(attempt), instance, audience, pending: !isCertain(attempt), pendingUntil };
       })
       .reverse()
       .sort((a, b) => b.at - a.at),

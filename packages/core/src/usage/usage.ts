@@ -14,6 +14,8 @@ export interface Issuance {
   readonly audience: string;
   /** True: the request is under way, or its outcome is unknown. The token counts as issued. */
   readonly pending: boolean;
+  /** While the request is under way: processes without a token wait for its outcome until then. After that its process counts as dead. */
+  readonly pendingUntil?: number | undefined;
 }
 
 /** One window of the agreement. */
