@@ -9,6 +9,7 @@ export type {
   ServiceAuthErrorCode,
   ServiceAuthErrorFields,
   TokenResponseReason,
+  TokenWait,
 } from './contract/errors.ts';
 export { isServiceAuthError, ServiceAuthError } from './contract/errors.ts';
 export type { ServiceAuthEventLevel } from './contract/event-level.ts';

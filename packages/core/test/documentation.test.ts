@@ -13,6 +13,7 @@ const codes: Record<ServiceAuthErrorCode, true> = {
   ERR_TOKEN_RESPONSE: true,
   ERR_STORE: true,
   ERR_STORE_INTEGRITY: true,
+  ERR_TOKEN_PENDING: true,
   ERR_TOKEN_REJECTED: true,
   ERR_CLOSED: true,
 };

@@ -31,6 +31,7 @@ test('the entry for HTTP adapters exports these names, and no others', () => {
     'isLoopback',
     'isRedirect',
     'isReplayable',
+    'isTokenPending',
     'listenToErrors',
     'ownProperties',
     'redirectTo',

@@ -1,16 +1,16 @@
 import type { AccessToken } from '../contract/access-token.ts';
 import { configError } from '../contract/config-problems.ts';
-import type { ConfigProblem } from '../contract/errors.ts';
 import type { ServiceAuthEventListener, SubscribeOptions } from '../contract/events.ts';
 import type { ServiceAuthOptions } from '../contract/options.ts';
 import type { CheckedOptions, CommonSettings } from '../contract/settings.ts';
 import type { GetTokenOptions, TokenSource } from '../contract/token-source.ts';
-import { abortable } from '../platform/abortable.ts';
 import { instantOf } from '../platform/clock.ts';
 import type { Instant } from '../platform/instant.ts';
 import { within } from '../platform/pause.ts';
 import { isYoung, servableLifeMs } from '../token/cached-token.ts';
+import { type CallerWait, callerWait, problemOf } from '../token/caller-wait.ts';
 import { due, need, rejected, resetBegun, resetDone, retried } from '../token/memory.ts';
+import { ignoringFailure } from '../token/running-flight.ts';
 import { closedError } from '../token/token-errors.ts';
 import { TokenKeeper } from '../token/token-keeper.ts';
 import { distrust, isTrusted, type TrustedToken } from '../token/trusted-token.ts';
@@ -107,14 +107,13 @@ class Client implements ServiceAuth {
   readonly getToken = (options?: GetTokenOptions): Promise<AccessToken> => {
     const problem = options && problemOf(options);
     if (problem) return Promise.reject(configError([problem]));
-    const signal = options?.signal;
-    if (signal?.aborted) return Promise.reject(signal.reason);
-    if (options?.minLifeMs) return this.#obtainWithLife(options.minLifeMs, signal);
+    if (options?.signal?.aborted) return Promise.reject(options.signal.reason);
+    if (options?.minLifeMs) return this.#wait(options);
     const { trusted } = this.#keeper;
     if (trusted && isTrusted(trusted, this.#settings.clock)) return trusted.promise;
     distrust(trusted);
     const now = instantOf(this.#settings.clock);
-    if (need(this.#keeper.memory, now) !== 'serve') return this.#obtain(signal);
+    if (need(this.#keeper.memory, now) !== 'serve') return this.#wait(options);
     return this.#serve(now).promise;
   };
 
@@ -175,35 +174,45 @@ class Client implements ServiceAuth {
     return this.close();
   }
 
-  async #obtain(signal: AbortSignal | undefined): Promise<AccessToken> {
+  async #wait(options: GetTokenOptions = {}): Promise<AccessToken> {
+    const wait = callerWait(options, this.#settings.clock);
     try {
-      for (;;) {
-        const keeper = this.#open();
-        const now = instantOf(this.#settings.clock);
-        const needed = need(keeper.memory, now);
-        if (needed === 'serve') return this.#serve(now).token;
-        // A usable token is served even if the record cannot be read; an event reports the failure.
-        if (needed === 'revalidate') await abortable(keeper.read(1).catch(ignore), signal);
-        else await abortable(keeper.acquire(needed, 1), signal);
-      }
+      return await (options.minLifeMs ? this.#obtainWithLife(options.minLifeMs, wait) : this.#obtain(wait));
     } catch (error) {
-      if (!signal?.aborted) this.#keeper.events.unavailable(error);
+      this.#keeper.events.unavailable(wait.newsOf(error));
       throw error;
+    } finally {
+      wait.end();
     }
   }
 
-  /** Renews a token that has less life left. If that is refused, returns it nevertheless. */
-  async #obtainWithLife(minLifeMs: number, signal: AbortSignal | undefined): Promise<AccessToken> {
+  async #obtain(wait: CallerWait): Promise<AccessToken> {
+    for (;;) {
+      const keeper = this.#open();
+      const now = instantOf(this.#settings.clock);
+      const needed = need(keeper.memory, now);
+      if (needed === 'serve') return this.#serve(now).token;
+      // A usable token is served even if the record cannot be read; an event reports the failure.
+      if (needed === 'revalidate') await wait.for(ignoringFailure(keeper.read(1)));
+      else await wait.for(keeper.acquire(needed, 1));
+    }
+  }
+
+  /** Renews a token that has less life left. If that is refused or takes too long, returns it nevertheless. */
+  async #obtainWithLife(minLifeMs: number, wait: CallerWait): Promise<AccessToken> {
     let before: AccessToken | undefined;
     // Renew twice at most. The first time, this call may join a renewal in the background, which gives up when another process is asking.
     for (let renewals = 0; ; renewals++) {
-      const token = await this.#obtain(signal);
+      const token = await this.#obtain(wait);
       const { cached } = this.#keeper.memory;
       const now = instantOf(this.#settings.clock);
       const isEnough = cached && (servableLifeMs(cached, now) >= minLifeMs || isYoung(cached, now));
       if (isEnough || renewals === 2 || (before && before.id !== token.id)) return token;
       before = token;
-      await abortable(this.#open().acquire('refresh', 1, true).catch(ignore), signal);
+      await wait.for(ignoringFailure(this.#open().acquire('refresh', 1, true))).catch((error) => {
+        if (!wait.isOver) throw error;
+      });
+      if (wait.isOver) return token;
     }
   }
 
@@ -237,14 +246,3 @@ const methods = boundMethods(Client.prototype, [
   'close',
   Symbol.asyncDispose,
 ]);
-
-function problemOf({ signal, minLifeMs }: GetTokenOptions): ConfigProblem | undefined {
-  if (signal && typeof signal.addEventListener !== 'function')
-    return { option: 'signal', message: 'must be an AbortSignal' };
-  const isNumber = typeof minLifeMs === 'number' && !Number.isNaN(minLifeMs);
-  return minLifeMs === undefined || isNumber
-    ? undefined
-    : { option: 'minLifeMs', message: 'must be a number of milliseconds' };
-}
-
-function ignore(): void {}

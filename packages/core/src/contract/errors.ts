@@ -26,6 +26,19 @@ export type TokenResponseReason =
   /** This process knew the token already: a cache answered. */
   | 'cached';
 
+/** What a caller of `getToken()` was waiting for when its time ended. */
+export interface TokenWait {
+  /**
+   * `token_endpoint`: the answer to the token request of this process. `process`: the outcome of another process's token request.
+   * `store`: an answer of the store. `client_secret`: the function given as `clientSecret`, or `clientAuthentication`.
+   */
+  readonly waitsFor: 'token_endpoint' | 'process' | 'store' | 'client_secret';
+  /** With `process`: the `instance` of that process, which may have died while it asked. */
+  readonly process?: string | undefined;
+  /** When that began, in epoch milliseconds of this machine's clock. */
+  readonly startedAt: number;
+}
+
 /**
  * The fields of each error code, besides `code` and `message`. `retryAt` is in epoch milliseconds of this machine's clock. `endpointStatus`: the status of
  * the token endpoint's answer. It is not called `status`, because web frameworks answer their own users with the `status` of an error.
@@ -79,6 +92,11 @@ export interface ServiceAuthErrorFields {
   ERR_STORE_INTEGRITY: unknown;
   /** The API answered 401 to the token, and the adapter had no other one to send. It is only the `cause` of an error of an HTTP client. */
   ERR_TOKEN_REJECTED: { readonly retryAt: number | undefined };
+  /**
+   * The time of this caller (`maxWaitMs`) ended before there was a token. The attempt to get one goes on. axios and got have it as the `cause` of their
+   * time-outs. `retryAt`: when this process asks itself, if another process has been asking for so long that it is probably gone.
+   */
+  ERR_TOKEN_PENDING: TokenWait & { readonly retryAt: number | undefined };
   /** The client was used after `close()`. */
   ERR_CLOSED: unknown;
 }

@@ -1,5 +1,5 @@
 import type { IssuanceReason } from '../ledger/journal.ts';
-import type { ServiceAuthErrorCode, TokenResponseReason } from './errors.ts';
+import type { ServiceAuthErrorCode, TokenResponseReason, TokenWait } from './errors.ts';
 
 /** A flaw of a token response that was accepted nevertheless. */
 export type TokenResponseWarning =
@@ -54,14 +54,15 @@ export interface ServiceAuthEventFields {
     readonly durationMs: number;
   };
   /**
-   * A `getToken()` of this process rejected with an error of this `code`. There is at most one event a minute for each code. `count`: how many calls
-   * rejected since the event before.
+   * A `getToken()` of this process rejected with an error of this `code`. There is at most one event a minute for each code, and for each `waitsFor`.
+   * `count`: how many calls rejected since the event before. With `ERR_TOKEN_PENDING` the fields of {@link TokenWait} say what the caller waited for. That
+   * event also comes if the caller's `signal` ended the wait: by a time-out, or after what it waited for had taken a second.
    */
   token_unavailable: {
     readonly code: ServiceAuthErrorCode;
     readonly retryAt: number | undefined;
     readonly count: number;
-  };
+  } & Partial<TokenWait>;
   /**
    * The API answered 401 to a token. Equal answers in a row are one event. `outcome`: `renew`: the next `getToken()` tries to replace the token;
    * `replaced`: another token is in use already; `kept`: a moment ago no replacement could be had, and it is too early to try again.

@@ -10,6 +10,11 @@ export interface GetTokenOptions {
    * is refused or fails, the present token is returned: compare its `expiresAt`. Default 0: no renewal is awaited.
    */
   minLifeMs?: number | undefined;
+  /**
+   * The longest time that this caller waits, in milliseconds. Then the call rejects with `ERR_TOKEN_PENDING`, which says what it waited for, and the attempt
+   * to get a token goes on. Of a wait that `minLifeMs` causes it is the end, too: the present token is returned. Default: no limit but that of the attempt.
+   */
+  maxWaitMs?: number | undefined;
 }
 
 /** The part of a {@link ServiceAuth} that an HTTP adapter needs. */

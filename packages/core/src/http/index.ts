@@ -16,5 +16,6 @@ export { replaceRejected, sendWithToken } from './send-with-token.ts';
 export type { ServiceUnavailable } from './service-unavailable.ts';
 export { serviceUnavailable } from './service-unavailable.ts';
 export { settledToken } from './settled-token.ts';
+export { isTokenPending } from './token-pending.ts';
 export type { TokenProvider } from './token-provider.ts';
 export { tokenProvider } from './token-provider.ts';

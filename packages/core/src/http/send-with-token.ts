@@ -6,6 +6,8 @@ import { settledToken } from './settled-token.ts';
 export interface ReplaceRejectedOptions {
   /** Ends the wait for another token. */
   readonly signal?: AbortSignal | undefined;
+  /** The longest time to wait for another token, in milliseconds. Default: that of `auth.getToken()`. */
+  readonly maxWaitMs?: number | undefined;
   /** True if the request can be sent again. If not, no other token is requested. Default true. */
   readonly canResend?: boolean | undefined;
 }
@@ -19,11 +21,11 @@ export interface ReplaceRejectedOptions {
 export async function replaceRejected(
   auth: Pick<TokenSource, 'getToken' | 'invalidate'>,
   token: AccessToken,
-  { signal, canResend = true }: ReplaceRejectedOptions = {},
+  { signal, maxWaitMs, canResend = true }: ReplaceRejectedOptions = {},
 ): Promise<AccessToken | undefined> {
   await auth.invalidate(token);
   if (!canResend) return undefined;
-  const next = await auth.getToken({ signal });
+  const next = await auth.getToken({ signal, maxWaitMs });
   return next.authorization === token.authorization ? undefined : next;
 }
 

@@ -7,8 +7,9 @@ import { toLocalTime } from '../record/record-time.ts';
 import { randomId } from '../record/seal.ts';
 import type { Intent, View } from '../record/shared-record.ts';
 import type { ClientParts } from './client-parts.ts';
-import type { FlightInput, FlightResult } from './flight.ts';
+import type { FlightResult } from './flight.ts';
 import { reportDenial } from './report-issuance.ts';
+import type { FlightInput, Wait } from './running-flight.ts';
 import { keepUntil, sendReservedRequest } from './send-reserved-request.ts';
 import { errorOf, waitedTooLong } from './token-errors.ts';
 
@@ -41,7 +42,10 @@ export async function acquireToken(
   const semaphore = settings.requestBound ? new RequestSemaphore() : sharedRecord.requestSemaphore;
   const { reason } = flight;
   const mayIssue = reason !== 'revalidate';
+  const begin = (waitsFor: Wait['waitsFor']) => flight.onWait({ waitsFor, since: clock.monotonic() });
+  begin('client_secret');
   const secret = await (mayIssue ? secrets.get() : secrets.last());
+  begin('store');
   const { id: keyId, secretId } = secret.key;
   const kept = flight.mustNotKeep ? undefined : flight.cached;
   const cached = kept && { id: kept.token.id, generation: kept.generation };
@@ -62,6 +66,7 @@ export async function acquireToken(
       const declared = sharedRecord.declare(settings, view);
       if (settings.requestBound) await declared;
       if (!decision) {
+        begin('token_endpoint');
         await semaphore.wait(signal);
         hasPermit = true;
         continue;
@@ -102,6 +107,7 @@ export async function acquireToken(
       // Other flights of this process may go ahead while this one waits.
       if (hasPermit) semaphore.end();
       hasPermit = false;
+      if (decision.kind === 'wait') flight.onWait(waitFor(decision.until, view));
       const until = decision.kind === 'wait' ? decision.until : view.now + pauseMs;
       if (waitedMs > 3 * leaseMs) throw waitedTooLong(toLocalTime(until, view, clock));
       // The store may have taken longer than the lease lasts.
@@ -110,6 +116,13 @@ export async function acquireToken(
   } finally {
     if (hasPermit) semaphore.end();
   }
+}
+
+/** The wait for an attempt of another process. The reads of the record meanwhile belong to it. */
+function waitFor(until: number, { record, now, readAt }: View): Wait {
+  const local = (at: number) => readAt.monotonic + at - now;
+  const attempt = record.attempts.find((each) => !each.outcome && each.until === until);
+  return { waitsFor: 'process', process: attempt?.instance, since: local(attempt?.at ?? now), until: local(until) };
 }
 
 /** Decides by a recent read of the record. Nothing is written, unless the record does not know a reset. */

@@ -1,5 +1,5 @@
 import { configError } from '../contract/config-problems.ts';
-import { isServiceAuthError } from '../contract/errors.ts';
+import { isServiceAuthError, type TokenWait } from '../contract/errors.ts';
 import type {
   RepeatedEventFields,
   RepeatedEventType,
@@ -167,7 +167,9 @@ export class ClientEvents {
   unavailable(error: unknown): void {
     if (!isServiceAuthError(error) || error.code === 'ERR_CLOSED') return;
     const { code, retryAt } = error;
-    this.#emitRepeated('token_unavailable', { code, retryAt }, code);
+    const { waitsFor, process, startedAt }: Partial<TokenWait> = code === 'ERR_TOKEN_PENDING' ? error : {};
+    const wait = waitsFor && { waitsFor, process, startedAt };
+    this.#emitRepeated('token_unavailable', { code, retryAt, ...wait }, `${code} ${waitsFor}`);
   }
 
   /** Reports that the machine slept while a token was cached. `since`: the moment from which the life of the token was counted. */

@@ -2,7 +2,7 @@ import type { Attempt } from '../ledger/journal.ts';
 import type { Instant } from '../platform/instant.ts';
 import type { View } from '../record/shared-record.ts';
 import type { CurrentSecret } from './client-secret.ts';
-import type { FlightInput } from './flight.ts';
+import type { FlightInput } from './running-flight.ts';
 
 /** A token request that the record has reserved a token for. */
 export interface ReservedRequest {

@@ -1,8 +1,36 @@
+import type { TokenWait } from '../contract/errors.ts';
 import type { AcquisitionReason } from '../contract/events.ts';
+import type { Query } from '../ledger/decide.ts';
 import { abortable } from '../platform/abortable.ts';
 import { callIgnoringErrors } from '../platform/call-ignoring-errors.ts';
+import type { Instant } from '../platform/instant.ts';
 import type { Lifeline } from '../platform/lifeline.ts';
 import { outsideRequest } from '../platform/nextjs.ts';
+import type { Flight } from './flight.ts';
+import type { UsableToken } from './usable-token.ts';
+
+/** What a flight waits for at this moment. The instants are monotonic. */
+export interface Wait extends Pick<TokenWait, 'waitsFor' | 'process'> {
+  readonly since: number;
+  /** With `process`: when this process stops waiting for the other one. */
+  readonly until?: number | undefined;
+}
+
+/** A flight, with everything that it needs to know of its client. */
+export interface FlightInput {
+  readonly reason: Flight['reason'];
+  readonly cached: UsableToken | undefined;
+  /** True: the cached token has too little life left for the caller. So the flight waits for another process, and does not keep that token. */
+  readonly mustNotKeep: boolean;
+  /** Ids of tokens that must not be used. */
+  readonly unusable: Query['unusable'];
+  /** Tokens up to this generation were reset here. */
+  readonly resetUpTo: number;
+  /** Called after a read of the record that does not contradict the cached token: the fleet neither reset nor replaced it. `mayRetry`: somebody ordered to try again. */
+  readonly onConfirmed: (at: Instant, mayRetry: boolean) => void;
+  /** Called when the flight begins to wait for something else. */
+  readonly onWait: (wait: Wait) => void;
+}
 
 /** A flight under way. Any number of callers share it. */
 export interface RunningFlight {
@@ -14,12 +42,14 @@ export interface RunningFlight {
   readonly details: FlightDetails;
 }
 
-/** The part of a flight that events show. They call a flight an acquisition. */
+/** What others see of a flight. Events call it an acquisition. */
 export interface FlightDetails {
   readonly acquisition: number;
   readonly reason: AcquisitionReason;
   /** The calls of `getToken()` that wait for it. */
   callers: number;
+  /** What it waits for at this moment. */
+  wait: Wait;
 }
 
 /** Starts a flight: runs `fly`. `onEnd` is called when it has ended. */
@@ -38,6 +68,11 @@ export function startFlight(
   // Some runtimes throw if no incoming request is being served. The flight must go on.
   callIgnoringErrors(waitUntil, settled);
   return { outcome, ended, controller, details };
+}
+
+/** Returns the flight for a caller that goes on whatever becomes of it. */
+export function ignoringFailure(flight: RunningFlight): RunningFlight {
+  return { ...flight, outcome: flight.outcome.catch(() => {}) };
 }
 
 /** Rejects all callers with `reason` and aborts the flight. Resolves when the flight has ended, at its next step. */

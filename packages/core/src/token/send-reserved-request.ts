@@ -14,6 +14,7 @@ import type { FlightResult } from './flight.ts';
 import { isRepeated, repeatedAnswer } from './repeated-answer.ts';
 import { reportIssuance, reportQuota } from './report-issuance.ts';
 import type { ReservedRequest } from './reserved-request.ts';
+import type { Wait } from './running-flight.ts';
 import { denialAfter, errorOf, expiredOnArrival } from './token-errors.ts';
 
 /** Sends the reserved request. Undefined: it came too late, a probe got the token, or the token was reset on its way. */
@@ -24,6 +25,7 @@ export async function sendReservedRequest(
   const { settings, sendWithinMs, request } = parts;
   const { tokenUrl, transport, clock, authentication } = settings;
   if (isLate(parts, reserved)) return withdraw(parts, reserved);
+  begin(parts, reserved, 'token_endpoint');
   const probedAt = clock.monotonic();
   const outage =
     reserved.attempt.probed &&
@@ -41,8 +43,13 @@ export async function sendReservedRequest(
   return isLate(parts, reserved) ? withdraw(parts, reserved) : send(parts, reserved, written);
 }
 
+function begin({ settings }: ClientParts, { flight }: ReservedRequest, waitsFor: Wait['waitsFor']): void {
+  flight.onWait({ waitsFor, since: settings.clock.monotonic() });
+}
+
 /** Writes the request. If that fails, nothing is sent and nothing is counted. */
 async function write(parts: ClientParts, reserved: ReservedRequest): Promise<WrittenRequest> {
+  begin(parts, reserved, 'client_secret');
   try {
     return withHeaders(parts.settings, await parts.secrets.write(reserved.secret, parts.sendWithinMs / 2));
   } catch (error) {
@@ -86,8 +93,10 @@ async function send(
   const { audience, clock, tokenUrl, transport, timeoutMs } = settings;
   const { flight, secret, attempt, view } = reserved;
   const sentAt = instantOf(clock);
+  begin(parts, reserved, 'token_endpoint');
   const answer = await requestToken(tokenUrl, written, transport, timeoutMs, clock, parts.request.signal, settings);
   const durationMs = clock.monotonic() - sentAt.monotonic;
+  begin(parts, reserved, 'store');
   const hash = answer.kind === 'token' ? await fingerprintOf(answer.token.value).catch(() => undefined) : undefined;
   const repeats = answer.kind === 'token' && isRepeated(answer.token, hash, sentAt, reserved);
   const result = repeats ? repeatedAnswer : answer;

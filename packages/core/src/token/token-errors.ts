@@ -10,9 +10,11 @@ import type { OAuthErrorCode } from '../ledger/oauth-error.ts';
 import { pace } from '../ledger/pace.ts';
 import { isAboutClient } from '../ledger/refusals.ts';
 import type { Answer } from '../ledger/settle.ts';
+import type { Clock } from '../platform/clock.ts';
 import { environmentProxy } from '../platform/environment-proxy.ts';
 import { toLocalTime } from '../record/record-time.ts';
 import type { View } from '../record/shared-record.ts';
+import type { Wait } from './running-flight.ts';
 
 /** Returns the denial that follows from a failed request. The view has its outcome. */
 export function denialAfter(answer: Answer, { record, now }: View, attempt: Attempt, limits: Limits): Denial {
@@ -161,6 +163,26 @@ export function expiredOnArrival(): Error {
 /** Creates the error of a client that was closed. */
 export function closedError(): Error {
   return serviceAuthError('ERR_CLOSED', 'This client was closed. Create another one.', {});
+}
+
+// A token endpoint hardly ever takes as long, so a process that has been asking since is probably gone.
+const longMs = 10_000;
+
+/** Creates the error of a caller whose time ended while the attempt to get a token goes on. */
+export function tokenPending({ waitsFor, process, since, until }: Wait, clock: Clock): AnyServiceAuthError {
+  const [now, waitedMs] = [clock.now(), Math.max(0, clock.monotonic() - since)];
+  const startedAt = Math.round(now - waitedMs);
+  const asksAt = until === undefined ? undefined : Math.round(now + until - clock.monotonic());
+  const waited = `${(waitedMs / 1_000).toFixed(1)} s`;
+  const what: Readonly<Record<Wait['waitsFor'], string>> = {
+    token_endpoint: `the token endpoint has not answered for ${waited}`,
+    process: `another process, ${process ?? 'unknown'}, has been asking since ${new Date(startedAt).toISOString()} (${waited}). If it died, this one asks at ${new Date(asksAt ?? now).toISOString()}`,
+    store: `the store has not answered for ${waited}`,
+    client_secret: `the function for clientSecret, or clientAuthentication, has not answered for ${waited}`,
+  };
+  const message = `The caller's time ended before there was a token: ${what[waitsFor]}. The attempt goes on.`;
+  const retryAt = waitedMs >= longMs ? asksAt : undefined;
+  return serviceAuthError('ERR_TOKEN_PENDING', message, { waitsFor, process, startedAt, retryAt });
 }
 
 /** Creates the error of a caller that waited too long for other processes. */

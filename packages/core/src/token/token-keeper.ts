@@ -24,7 +24,14 @@ import {
   servesRejected,
   unusable,
 } from './memory.ts';
-import { endFlight, type FlightDetails, type RunningFlight, startFlight } from './running-flight.ts';
+import {
+  endFlight,
+  type FlightDetails,
+  ignoringFailure,
+  type RunningFlight,
+  startFlight,
+  type Wait,
+} from './running-flight.ts';
 import { distrust, type TrustedToken, trustedToken } from './trusted-token.ts';
 
 // Counts the flights of all clients in this process.
@@ -64,7 +71,7 @@ export class TokenKeeper {
   }
 
   /** Reads whether the fleet has a newer token. This never waits for the token endpoint. `callers`: how many calls wait for it. */
-  read(callers: 0 | 1): Promise<unknown> {
+  read(callers: 0 | 1): RunningFlight {
     const onEnd = () => {
       this.#reading = undefined;
     };
@@ -76,16 +83,16 @@ export class TokenKeeper {
   }
 
   /** Gets another token. `mustNotKeep`: the caller needs a token with a longer life than the cached one. So the flight waits for another process that requests one. */
-  acquire(reason: Exclude<Flight['reason'], 'revalidate'>, callers: 0 | 1, mustNotKeep = false): Promise<unknown> {
+  acquire(reason: Exclude<Flight['reason'], 'revalidate'>, callers: 0 | 1, mustNotKeep = false): RunningFlight {
     const onEnd = () => {
       this.#acquiring = undefined;
     };
     const running = this.#acquiring;
     const flight = running ?? this.#start(reason, onEnd, mustNotKeep);
     if (!this.events.common.requestBound) this.#acquiring = flight;
-    const outcome = this.#join(flight, callers, !running);
+    const joined = this.#join(flight, callers, !running);
     // A caller with a rejected token joined a flight with another reason. If that failed, the loop of the caller starts one of its own.
-    return reason === 'rejected' && flight.details.reason !== reason ? outcome.catch(() => {}) : outcome;
+    return reason === 'rejected' && flight.details.reason !== reason ? ignoringFailure(joined) : joined;
   }
 
   /** Runs `job` with the parts that it needs, as a part of no incoming request. The process stays alive until then, or until {@link letGo}. */
@@ -124,30 +131,33 @@ export class TokenKeeper {
     await Promise.all([endFlight(this.#reading, reason), endFlight(this.#acquiring, reason)]);
   }
 
-  #join({ outcome, details }: RunningFlight, callers: 0 | 1, isFirst: boolean): Promise<unknown> {
+  #join(flight: RunningFlight, callers: 0 | 1, isFirst: boolean): RunningFlight {
+    const { details } = flight;
     details.callers += callers;
     // A listener may call `getToken()`. It gets no event about that call, because the two would call each other for ever.
-    if (this.#isTelling || !isFirst) return outcome;
+    if (this.#isTelling || !isFirst) return flight;
     this.#isTelling = true;
     const { acquisition, reason } = details;
     this.events.emit('acquisition_started', { acquisition, reason, callers });
     this.#isTelling = false;
-    return outcome;
+    return flight;
   }
 
   #start(reason: Flight['reason'], onEnd: () => void, mustNotKeep: boolean): RunningFlight {
     const { common, observesOperations } = this.events;
     acquisitions += 1;
-    const details: FlightDetails = { acquisition: acquisitions, reason, callers: 0 };
+    const wait = { waitsFor: 'store', since: common.clock.monotonic() } as const;
+    const details: FlightDetails = { acquisition: acquisitions, reason, callers: 0, wait };
     const fly = (signal: AbortSignal) => {
       const observer = { clock: common.clock, observesOperations };
       return observe(
         observer,
-        () => this.#fly(reason, signal, mustNotKeep),
+        () => this.#fly(details, signal, mustNotKeep),
         (end, durationMs) => {
           const outcome = 'result' in end ? end.result : 'failed';
           const code = 'error' in end && isServiceAuthError(end.error) ? end.error.code : undefined;
-          this.events.emit('acquisition_ended', { outcome, code, ...details, durationMs });
+          const { acquisition, callers } = details;
+          this.events.emit('acquisition_ended', { outcome, code, acquisition, reason, callers, durationMs });
         },
       );
     };
@@ -156,11 +166,12 @@ export class TokenKeeper {
 
   /** Gets a token, or only reads the record. Resolves without a new token if the cached one is kept or was reset. */
   async #fly(
-    reason: Flight['reason'],
+    details: FlightDetails,
     signal: AbortSignal,
     mustNotKeep: boolean,
   ): Promise<ServiceAuthEventFields['acquisition_ended']['outcome']> {
     const { clock, store } = this.events.common;
+    const { reason } = details;
     const flight = flightOf(this.memory, reason, instantOf(clock));
     const { cached, machineSleepMs } = flight;
     if (cached && machineSleepMs > 0) this.events.sleep(cached.countedFrom, machineSleepMs);
@@ -172,6 +183,9 @@ export class TokenKeeper {
       unusable: unusable(this.memory, flight, store.durability === 'process', mustNotKeep),
       onConfirmed: (at: Instant, mayRetry: boolean) =>
         this.remember(revalidated(mayRetry ? retried(this.memory) : this.memory, flight, at)),
+      onWait(wait: Wait) {
+        details.wait = wait;
+      },
     };
     try {
       const result = await this.run((parts) => acquireToken(parts, input, signal));

@@ -1,0 +1,65 @@
+import type { ConfigProblem } from '../contract/errors.ts';
+import type { GetTokenOptions } from '../contract/token-source.ts';
+import { abortable } from '../platform/abortable.ts';
+import type { Clock } from '../platform/clock.ts';
+import { background } from '../platform/pause.ts';
+import { describeError } from '../platform/untrusted.ts';
+import type { RunningFlight } from './running-flight.ts';
+import { tokenPending } from './token-errors.ts';
+
+// A clock sets no longer timer, and no attempt lasts as long.
+const maxTimerMs = 3_600_000;
+const newsAfterMs = 1_000;
+
+/** The wait of one caller of `getToken()`, which its `signal` or its `maxWaitMs` may end before the flights do. */
+export interface CallerWait {
+  /** True if `maxWaitMs` has passed. */
+  readonly isOver: boolean;
+  /** Settles as the flight does, or rejects when the caller's time ends. */
+  for({ outcome, details }: Pick<RunningFlight, 'outcome' | 'details'>): Promise<unknown>;
+  /**
+   * Returns what is to be reported after a failure. If the caller's signal ended the wait, that is what the caller waited for; undefined if the caller went
+   * away within the first second, which is no sign of trouble.
+   */
+  newsOf(error: unknown): unknown;
+  end(): void;
+}
+
+/** Begins the wait of a caller. */
+export function callerWait({ signal, maxWaitMs }: GetTokenOptions, clock: Clock): CallerWait {
+  const time = new AbortController();
+  let details: RunningFlight['details'] | undefined;
+  const pending = () => details && tokenPending(details.wait, clock);
+  const isSlow = () => details && clock.monotonic() - details.wait.since >= newsAfterMs;
+  const cancel =
+    maxWaitMs === undefined || maxWaitMs > maxTimerMs
+      ? undefined
+      : clock.setTimer(() => time.abort(pending()), Math.max(0, maxWaitMs), background);
+  return {
+    get isOver() {
+      return time.signal.aborted;
+    },
+    for(flight) {
+      details = flight.details;
+      const outcome = cancel ? abortable(flight.outcome, time.signal) : flight.outcome;
+      return abortable(outcome, signal);
+    },
+    newsOf(error) {
+      if (!signal?.aborted) return error;
+      const isTimeOut = describeError(signal.reason).startsWith('TimeoutError');
+      return isTimeOut || isSlow() ? pending() : undefined;
+    },
+    end: () => cancel?.(),
+  };
+}
+
+/** Returns the problem of the options of a call. */
+export function problemOf({ signal, minLifeMs, maxWaitMs }: GetTokenOptions): ConfigProblem | undefined {
+  if (signal && typeof signal.addEventListener !== 'function')
+    return { option: 'signal', message: 'must be an AbortSignal' };
+  const isNumber = (value: unknown) => value === undefined || (typeof value === 'number' && !Number.isNaN(value));
+  const option = isNumber(minLifeMs) ? 'maxWaitMs' : 'minLifeMs';
+  return isNumber(minLifeMs) && isNumber(maxWaitMs)
+    ? undefined
+    : { option, message: 'must be a number of milliseconds' };
+}
