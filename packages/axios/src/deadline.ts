@@ -1,4 +1,5 @@
 import type { AccessToken, TokenSource } from '@service-auth/core';
+import { isTokenPending } from '@service-auth/core/http';
 import type { AxiosError, InternalAxiosRequestConfig } from 'axios';
 import type { Changes, Dispatch } from './dispatch.ts';
 
@@ -22,23 +23,15 @@ export function createDeadline(config: InternalAxiosRequestConfig, dispatch: Dis
     isUsed = true;
     const controller = new AbortController();
     const end = () => controller.abort();
-    let isOver = false;
-    const timer = timeout
-      ? setTimeout(() => {
-          isOver = true;
-          end();
-        }, timeLeft())
-      : undefined;
     signal?.addEventListener?.('abort', end);
     cancelToken?.subscribe(end);
     if (signal?.aborted) end();
     try {
-      return await source.getToken({ signal: controller.signal });
+      return await source.getToken({ signal: controller.signal, maxWaitMs: timeout ? timeLeft() : undefined });
     } catch (error) {
       // If `signal` or `cancelToken` ended the wait, axios replaces any rejection of an adapter by a CanceledError.
-      throw isOver ? await timeoutError(config, dispatch) : error;
+      throw timeout && isTokenPending(error) ? await timeoutError(config, dispatch, error) : error;
     } finally {
-      clearTimeout(timer);
       signal?.removeEventListener?.('abort', end);
       cancelToken?.unsubscribe(end);
     }
@@ -57,9 +50,9 @@ export function createDeadline(config: InternalAxiosRequestConfig, dispatch: Dis
   };
 }
 
-/** The error that axios rejects with when `timeout` has passed. */
-function timeoutError(config: InternalAxiosRequestConfig, dispatch: Dispatch): Promise<AxiosError> {
+/** The error that axios rejects with when `timeout` has passed. Its cause says what the call waited for. */
+function timeoutError(config: InternalAxiosRequestConfig, dispatch: Dispatch, cause: Error): Promise<AxiosError> {
   const { timeout, timeoutErrorMessage, transitional } = config;
   const code = transitional?.clarifyTimeoutError ? 'ETIMEDOUT' : 'ECONNABORTED';
-  return dispatch.failure(config, timeoutErrorMessage || `timeout of ${timeout}ms exceeded`, code);
+  return dispatch.failure(config, timeoutErrorMessage || `timeout of ${timeout}ms exceeded`, code, cause);
 }
