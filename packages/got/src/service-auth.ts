@@ -1,7 +1,8 @@
-import type { AccessToken, TokenSource } from '@service-auth/core';
+import type { AccessToken, GetTokenOptions, TokenSource } from '@service-auth/core';
 import {
   checkTokenSource,
   hideAgentRequests,
+  isTokenPending,
   ownProperties,
   replaceRejected,
   settledToken,
@@ -9,17 +10,19 @@ import {
   tokenNotSent,
   tokenRejected,
 } from '@service-auth/core/http';
-import type {
-  AfterResponseHook,
-  BeforeErrorHook,
-  BeforeRequestHook,
-  BeforeRetryHook,
-  ExtendOptions,
-  HandlerFunction,
-  Options,
-  OptionsInit,
-  Request,
-  Response,
+import {
+  type AfterResponseHook,
+  type BeforeErrorHook,
+  type BeforeRequestHook,
+  type BeforeRetryHook,
+  type ExtendOptions,
+  type HandlerFunction,
+  type Options,
+  type OptionsInit,
+  type Request,
+  RequestError,
+  type Response,
+  TimeoutError,
 } from 'got';
 import { rememberForm, replayOf } from './body.ts';
 
@@ -27,6 +30,27 @@ import { rememberForm, replayOf } from './body.ts';
 export type ServiceAuthGotExtension = Required<Pick<ExtendOptions, 'handlers' | 'hooks'>>;
 
 const resent = 'serviceAuthSent';
+
+/** Waits that a time-out of got ended: what they waited for, by the error that got sees in their place. */
+const waits = new WeakMap<Error, Error>();
+
+/** The limits of a wait for a token. got itself does not time the hooks before a request. */
+function waitOf({ signal, timeout }: Pick<Options, 'signal' | 'timeout'>): GetTokenOptions | undefined {
+  const maxWaitMs = timeout?.request;
+  return signal || maxWaitMs !== undefined ? { signal, maxWaitMs } : undefined;
+}
+
+/** Rejects as got times out if `timeout.request` ends the wait, so that got tries again as after its other time-outs. */
+async function inTime<Result>(wait: Promise<Result>, { timeout }: Pick<Options, 'timeout'>): Promise<Result> {
+  try {
+    return await wait;
+  } catch (error) {
+    if (!isTokenPending(error)) throw error;
+    const timedOut = new Error(`Timeout awaiting 'request' for ${timeout.request}ms`);
+    waits.set(Object.assign(timedOut, { code: 'ETIMEDOUT', event: 'request' }), error);
+    throw timedOut;
+  }
+}
 
 /**
  * Options for `got.extend()` that add the token of `auth` to every request whose URL `auth.covers()`, and send it once more if the API answers
@@ -50,16 +74,16 @@ export function serviceAuth(auth: TokenSource): ServiceAuthGotExtension {
   const isServed = (options: Pick<Options, 'context' | 'url'>) => !isExempt(options) && auth.covers(options.url as URL);
 
   const attach: BeforeRequestHook = (options) => {
-    const { headers, signal } = options;
+    const { headers } = options;
     // This is a header of this package, from before a redirect or a retry.
     if (tokenIn(headers)) delete headers['authorization'];
     if (!isServed(options)) return;
     const own = ownIn(headers);
     if (isText(own)) auth.reportBypass?.();
     if (own !== undefined) return;
-    const promise = signal ? auth.getToken({ signal }) : auth.getToken();
+    const promise = auth.getToken(waitOf(options));
     const known = settledToken(promise);
-    return known ? add(known, options) : promise.then((token) => add(token, options));
+    return known ? add(known, options) : inTime(promise, options).then((token) => add(token, options));
   };
 
   function add(token: AccessToken, options: Parameters<BeforeRequestHook>[0]): void {
@@ -99,7 +123,15 @@ export function serviceAuth(auth: TokenSource): ServiceAuthGotExtension {
   // For a response that a stream does not pass on, got calls these two hooks only.
   const reportBeforeRetry: BeforeRetryHook = ({ response }) => report(response);
   const complete: BeforeErrorHook = async (error) => {
-    const { response, cause } = error;
+    const { response, cause, request, timings } = error;
+    const wait = cause instanceof Error && waits.get(cause);
+    if (wait) {
+      // got's own time-outs have this class. An error of another copy of got stays as it is.
+      const isOwn = error instanceof RequestError && request !== undefined;
+      return Object.assign(isOwn ? new TimeoutError(cause as never, timings as never, request) : error, {
+        cause: wait,
+      });
+    }
     await report(response);
     // got sets an empty object as the cause of an answer with a wrong status.
     const reason = response && reasons.get(response);
@@ -118,9 +150,10 @@ export function serviceAuth(auth: TokenSource): ServiceAuthGotExtension {
     retryWithMergedOptions: Parameters<AfterResponseHook>[1],
   ): Promise<Response> {
     const { options } = response.request;
-    const { context, signal } = options;
+    const { context } = options;
     const replay = Object.hasOwn(context, resent) ? undefined : replayOf(options);
-    const next = await replaceRejected(auth, token, { signal, canResend: replay !== undefined });
+    const waiting = replaceRejected(auth, token, { ...waitOf(options), canResend: replay !== undefined });
+    const next = await inTime(waiting, options);
     if (!next) return response;
     const { calculateDelay } = options.retry;
     // got counts the second try as a retry. It would use up one of those that the application allows.

@@ -11,6 +11,7 @@ import newest, {
   type PaginationOptions,
   type RequestError,
   type Response,
+  TimeoutError,
 } from 'got';
 import { describe, expect, expectTypeOf, test, vi } from 'vitest';
 import { serviceAuth } from '../src/index.ts';
@@ -25,6 +26,17 @@ function formOf(text: string): FormData {
   form.set('text', text);
   return form;
 }
+
+test('a time-out that ends the wait for a token has the class of got’s other time-outs', async () => {
+  const service = await startService();
+  const paused = service.tokenEndpoint.pauseNext();
+  const api = newest.extend(serviceAuth(createAuth(service)));
+  const options = { timeout: { request: 100 }, retry: { limit: 0 } };
+  const error = await api(`${service.baseUrl}/api/v1/`, options).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(TimeoutError);
+  expect(error).toMatchObject({ name: 'TimeoutError', event: 'request', options: { retry: { limit: 0 } } });
+  paused.resume();
+});
 
 test('requests of an extended instance keep their types', async () => {
   const service = await startService();
@@ -136,6 +148,54 @@ describe.each(Object.entries(copies))('with %s', (_, got) => {
       }
       expect(service.counts).toMatchObject({ issued: 2, apiRequests: 4 });
       expect(pages).toEqual(['valid', 'valid', 'valid']);
+    });
+  });
+
+  describe('timeout.request', () => {
+    test('ends the wait for a token as got times out, with a cause that says what it waited for', async () => {
+      const service = await startService();
+      const auth = createAuth(service);
+      const api = got.extend(serviceAuth(auth), quick);
+      const url = `${service.baseUrl}/api/v1/`;
+      const paused = service.tokenEndpoint.pauseNext();
+      const retried: unknown[] = [];
+      const hooks = { beforeRetry: [(error: RequestError) => void retried.push(error.code)] };
+      const timedOut = (got: Promise<unknown>) => got.catch((thrown: RequestError) => thrown);
+      for (const retry of [quick.retry, { limit: 0 }]) {
+        const error = await timedOut(api(url, { timeout: { request: 100 }, hooks, retry }));
+        expect(error).toMatchObject({
+          message: "Timeout awaiting 'request' for 100ms",
+          code: 'ETIMEDOUT',
+          cause: {
+            code: 'ERR_TOKEN_PENDING',
+            waitsFor: 'token_endpoint',
+            message: expect.stringContaining('the token endpoint has not answered for 0.'),
+          },
+        });
+        expect(serviceUnavailable(error)).toEqual({ status: 503, headers: {} });
+        expect(inspect(error)).toContain('ERR_TOKEN_PENDING');
+      }
+      // got retries it as it does its other time-outs.
+      expect(retried).toEqual(['ETIMEDOUT', 'ETIMEDOUT']);
+      expect(service.counts).toMatchObject({ tokenRequests: 1, apiRequests: 0 });
+      expect(auth.events).toMatchObject([{ type: 'token_unavailable', code: 'ERR_TOKEN_PENDING' }]);
+
+      const stream = api.stream(url, { timeout: { request: 100 }, retry: { limit: 0 } });
+      await expect(text(stream)).rejects.toMatchObject({ code: 'ETIMEDOUT', cause: { code: 'ERR_TOKEN_PENDING' } });
+      paused.resume();
+    });
+
+    test('ends the wait for another token after a 401, too', async () => {
+      const service = await startService();
+      const auth = createAuth(service);
+      await auth.getToken();
+      service.revoke('all');
+      const paused = service.tokenEndpoint.pauseNext();
+      const error = await got
+        .extend(serviceAuth(auth))(`${service.baseUrl}/api/v1/`, { timeout: { request: 500 }, retry: { limit: 0 } })
+        .catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: 'ETIMEDOUT', cause: { code: 'ERR_TOKEN_PENDING' } });
+      paused.resume();
     });
   });
 
