@@ -54,8 +54,11 @@ export function trackCondition(client: Pick<ServiceAuth, 'subscribe'>, clock: Re
       case 'token_request_failed':
         fail(event.code, event.retryAt);
         break;
-      case 'token_reset':
       case 'token_unavailable':
+        // A caller whose time ended may have waited while the client looked whether its token is still good.
+        if (event.code !== 'ERR_TOKEN_PENDING') tokenLeftMs = () => 0;
+        break;
+      case 'token_reset':
         tokenLeftMs = () => 0;
         break;
       case 'client_secret_failed':

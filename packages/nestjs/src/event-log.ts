@@ -49,7 +49,9 @@ function messageOf(event: ServiceAuthEvent): string {
     }
     case 'token_unavailable': {
       const retry = event.retryAt === undefined ? '' : ` Next attempt after ${iso(event.retryAt)}.`;
-      return `No token for ${event.count} ${event.count === 1 ? 'call' : 'calls'} (${event.code}).${retry}`;
+      const { code, waitsFor, process } = event;
+      const why = waitsFor === undefined ? code : `${code}: ${waitsFor}${process === undefined ? '' : ` ${process}`}`;
+      return `No token for ${event.count} ${event.count === 1 ? 'call' : 'calls'} (${why}).${retry}`;
     }
     case 'client_secret_failed':
       return `The function for the client secret failed: ${event.error}.`;

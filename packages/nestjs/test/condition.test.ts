@@ -41,6 +41,11 @@ test.each<[string, ServiceAuthEvent[], object]>([
     { failure: undefined, hasToken: false },
   ],
   [
+    'a caller whose time ended',
+    [adopted, { ...about, type: 'token_unavailable', code: 'ERR_TOKEN_PENDING', retryAt: undefined, count: 1 }],
+    { failure: undefined, hasToken: true },
+  ],
+  [
     'a failure that may be repeated later',
     [adopted, { ...failed, retryAt: 3 }],
     { failure: { code: 'ERR_TOKEN_ENDPOINT', retryAt: 3 }, hasToken: true },

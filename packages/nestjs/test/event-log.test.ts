@@ -78,6 +78,15 @@ const quota = {
 } as const;
 const storeFailed = { ...about, type: 'store_failed', operation: 'load', error: 'Error EPERM', count: 1 } as const;
 
+const pending = {
+  ...about,
+  type: 'token_unavailable',
+  code: 'ERR_TOKEN_PENDING',
+  retryAt: undefined,
+  startedAt: 0,
+  count: 1,
+} as const;
+
 test.each<[string, string, ServiceAuthEvent]>([
   [
     'debug',
@@ -120,6 +129,12 @@ test.each<[string, string, ServiceAuthEvent]>([
     'No token for 3 calls (ERR_STORE). Next attempt after 1970-01-01T00:00:00.000Z.',
     { ...about, type: 'token_unavailable', code: 'ERR_STORE', retryAt: 0, count: 3 },
   ],
+  [
+    'error',
+    'No token for 1 call (ERR_TOKEN_PENDING: process replica-1).',
+    { ...pending, waitsFor: 'process', process: 'replica-1' },
+  ],
+  ['error', 'No token for 1 call (ERR_TOKEN_PENDING: store).', { ...pending, waitsFor: 'store' }],
   [
     'warn',
     'The function for the client secret failed: Error ECONNREFUSED.',

@@ -21,6 +21,11 @@ class OrdersController {
     return this.http.get('/api/v1/orders').pipe(map(({ data }) => ({ path: data.path })));
   }
 
+  @Get('impatient')
+  impatient(): Observable<object> {
+    return this.http.get('/api/v1/orders', { timeout: 300 }).pipe(map(({ data }) => ({ path: data.path })));
+  }
+
   @Get('wrapped')
   wrapped(): never {
     const cause = new ServiceAuthError('ERR_STORE', 'no store', { retryAt: Date.now() });
@@ -69,6 +74,14 @@ describe.each(['globally', 'as a provider'] as const)('a filter that is register
     expect([status, body]).toEqual([503, unavailable]);
     expect(Number(retryAfter)).toBeGreaterThan(100);
     expect(await get('/wrapped')).toEqual([503, '1', unavailable]);
+  });
+
+  test('answers 503 when the time-out of the HttpService ends a wait for a token', async () => {
+    const { service, get } = await openApplication(registration);
+    const paused = service.tokenEndpoint.pauseNext();
+    expect(await get('/impatient')).toEqual([503, null, unavailable]);
+    expect(service.counts.apiRequests).toBe(0);
+    paused.resume();
   });
 
   test('answers 503 when the API rejects the token and the token endpoint gives no other one', async () => {
