@@ -1,6 +1,6 @@
 import { createAuth, startService } from '@service-auth/test-support/service';
 import ky from 'ky';
-import { ofetch } from 'ofetch';
+import { createFetch, ofetch } from 'ofetch';
 import createClient from 'openapi-fetch';
 import { expect, test } from 'vitest';
 import { createAuthFetch } from '../src/index.ts';
@@ -39,6 +39,24 @@ test('ky covers the wait for a token by its timeout', async () => {
   const paused = service.tokenEndpoint.pauseNext();
   const api = ky.create({ fetch: createAuthFetch(createAuth(service)), retry: 0, timeout: 20 });
   await expect(api.get(`${service.baseUrl}/api/v1/`)).rejects.toMatchObject({ name: 'TimeoutError' });
+  paused.resume();
+});
+
+test.each([
+  ['ky', (url: string, fetch: typeof globalThis.fetch) => ky.get(url, { fetch, retry: 0, timeout: 1_500 })],
+  [
+    'ofetch',
+    (url: string, fetch: typeof globalThis.fetch) => createFetch({ fetch })(url, { retry: 0, timeout: 1_500 }),
+  ],
+])('a time-out of %s that ends the wait for a token is told by an event', async (_, get) => {
+  const service = await startService();
+  const auth = createAuth(service);
+  const paused = service.tokenEndpoint.pauseNext();
+  await expect(get(`${service.baseUrl}/api/v1/`, createAuthFetch(auth))).rejects.toMatchObject({
+    message: expect.stringMatching(/time|abort/i),
+  });
+  const pending = { code: 'ERR_TOKEN_PENDING', waitsFor: 'token_endpoint', count: 1 };
+  expect(auth.events).toMatchObject([{ type: 'token_unavailable', ...pending }]);
   paused.resume();
 });
 
