@@ -117,7 +117,16 @@ async function connect(client: Client, situation: Situation) {
   await reached;
   const url = `${service.baseUrl}/api/v1/`;
   const failure = (timeoutMs?: number, signal?: AbortSignal): Promise<Error & { code?: string }> =>
-    request({ method: 'GET', url, headers: {}, body: undefined, optOut: false, timeoutMs, signal }).then(
+    request({
+      method: 'GET',
+      url,
+      headers: {},
+      body: undefined,
+      optOut: false,
+      streamed: false,
+      timeoutMs,
+      signal,
+    }).then(
       () => expect.fail('The request was expected to fail.'),
       (error) => error,
     );
