@@ -13,9 +13,8 @@ type Change = (createServiceAuth: CreateServiceAuth) => CreateServiceAuth;
 
 /** Core with other options than the judge is told of, over broken parts, or behind methods that do something else. */
 export interface WrongClient {
-  /** The mode and the seed in which it is seen. Core as it is breaks no promise there. */
+  /** The mode in which it is seen. */
   readonly mode: string;
-  readonly seed: number;
   /** The promises that the judge says are broken; others may be, too. */
   readonly breaks: readonly string[];
   readonly change: Change;
@@ -103,7 +102,7 @@ const refusing: Change = behaving((auth) => ({
 /** Each breaks a promise, so they show that the judge can tell. */
 export const wrongClients: Readonly<Record<string, WrongClient>> = {
   'three times the limit': {
-    ...{ mode: 'faults', seed: 1 },
+    mode: 'faults',
     breaks: [
       'the limit is kept',
       'every purpose keeps to its share',
@@ -113,17 +112,17 @@ export const wrongClients: Readonly<Record<string, WrongClient>> = {
     change: times(3),
   },
   'half the limit': {
-    ...{ mode: 'faults', seed: 2 },
+    mode: 'faults',
     breaks: ['only an agreement of the fleet refuses a caller'],
     change: times(1 / 2),
   },
   'requests that are refused are free': {
-    ...{ mode: 'requests', seed: 1 },
+    mode: 'requests',
     breaks: ['refused requests are in the limit'],
     change: limited((windows) => windows.map(({ counts: _, ...window }) => window)),
   },
   'a store that compares nothing': {
-    ...{ mode: 'faults', seed: 1 },
+    mode: 'faults',
     breaks: ['the count covers every token'],
     change: over((store) => ({
       swap: async (key, change, options) => {
@@ -133,14 +132,14 @@ export const wrongClients: Readonly<Record<string, WrongClient>> = {
     })),
   },
   'a store that confirms a swap that it lost': {
-    ...{ mode: 'faults', seed: 3 },
+    mode: 'faults',
     breaks: ['the count covers every token', 'a late request is not sent'],
     change: over((store) => ({
       swap: async (key, change, options) => ({ ...(await store.swap(key, change, options)), swapped: true }),
     })),
   },
   'the clock of the process in place of that of the store': {
-    ...{ mode: 'faults', seed: 3 },
+    mode: 'faults',
     breaks: ['the count covers every token'],
     change: over((store, { clock }) => ({
       load: async (key, options) => ({ ...(await store.load(key, options)), now: clock.now() }),
@@ -148,7 +147,7 @@ export const wrongClients: Readonly<Record<string, WrongClient>> = {
     })),
   },
   'a clock that does not notice sleep': {
-    ...{ mode: 'sleep', seed: 1 },
+    mode: 'sleep',
     breaks: ['every served token has life left'],
     change: given(({ clock }) => ({
       clock: {
@@ -159,7 +158,7 @@ export const wrongClients: Readonly<Record<string, WrongClient>> = {
     })),
   },
   'a transport that sends each request twice': {
-    ...{ mode: 'faults', seed: 2 },
+    mode: 'faults',
     breaks: ['the count covers every token', 'the limit is kept'],
     change: through((transport) => async (request) => {
       await transport(request).catch(() => {});
@@ -167,7 +166,7 @@ export const wrongClients: Readonly<Record<string, WrongClient>> = {
     }),
   },
   'a transport that repeats what failed': {
-    ...{ mode: 'faults', seed: 1 },
+    mode: 'faults',
     breaks: ['a fleet that fails asks rarely'],
     change: through((transport) => async (request) => {
       for (let repeats = 0; repeats < 30; repeats++) {
@@ -178,7 +177,7 @@ export const wrongClients: Readonly<Record<string, WrongClient>> = {
     }),
   },
   'a transport that sends late': {
-    ...{ mode: 'feasible', seed: 2 },
+    mode: 'feasible',
     breaks: ['a late request is not sent', 'a token ends the row of deaths'],
     change: through((transport, options) => async (request) => {
       await after(options, 25 * second);
@@ -186,7 +185,7 @@ export const wrongClients: Readonly<Record<string, WrongClient>> = {
     }),
   },
   'a transport that says that nothing was sent': {
-    ...{ mode: 'unsent', seed: 1 },
+    mode: 'unsent',
     breaks: ['the count covers every token'],
     change: through((transport) => (request) => {
       return transport(request).catch(() => {
@@ -195,12 +194,12 @@ export const wrongClients: Readonly<Record<string, WrongClient>> = {
     }),
   },
   'no Retry-After arrives': {
-    ...{ mode: 'told', seed: 2 },
+    mode: 'told',
     breaks: ['retry after is followed'],
     change: through((transport) => async (request) => ({ ...(await transport(request)), headers: {} })),
   },
   'the first secret for ever': {
-    ...{ mode: 'feasible', seed: 3 },
+    mode: 'feasible',
     breaks: ['everybody is served in the end'],
     change: given(({ clientSecret }) => {
       let first: string | undefined;
@@ -212,17 +211,17 @@ export const wrongClients: Readonly<Record<string, WrongClient>> = {
     }),
   },
   'a name that an answer gave': {
-    ...{ mode: 'feasible', seed: 1 },
+    mode: 'feasible',
     breaks: ['no text of an answer is stored', 'nothing published contains a secret'],
     change: given(() => ({ instance: 'canary_phrase' })),
   },
   'a key of its own for each process': {
-    ...{ mode: 'healthy', seed: 1 },
+    mode: 'healthy',
     breaks: ['one process asks for all', 'a healthy fleet needs few tokens'],
     change: given(({ instance }) => ({ storeKey: `${instance}`.padEnd(32, 'k') })),
   },
   'a process that remembers nothing': {
-    ...{ mode: 'remembered', seed: 2 },
+    mode: 'remembered',
     breaks: ['the limit is kept'],
     change: (createServiceAuth) => (options) => {
       const anew = () => createServiceAuth({ ...options, store: { ...(options.store as Store) } });
@@ -230,7 +229,7 @@ export const wrongClients: Readonly<Record<string, WrongClient>> = {
     },
   },
   'the first token for ever': {
-    ...{ mode: 'faults', seed: 2 },
+    mode: 'faults',
     breaks: [
       'every served token has life left',
       'a reset token is not used in its process',
@@ -247,7 +246,7 @@ export const wrongClients: Readonly<Record<string, WrongClient>> = {
     }),
   },
   'the first usage for ever': {
-    ...{ mode: 'faults', seed: 1 },
+    mode: 'faults',
     breaks: ['what is said to be available can be had'],
     change: (createServiceAuth) => {
       let first: Promise<Usage> | undefined;
@@ -260,17 +259,17 @@ export const wrongClients: Readonly<Record<string, WrongClient>> = {
     },
   },
   'a reset that ends nothing': {
-    ...{ mode: 'feasible', seed: 2 },
+    mode: 'feasible',
     breaks: ['a reset token is not used in its process'],
     change: behaving(() => ({ reset: async () => ({}) as never })),
   },
   'a 401 that nobody hears of': {
-    ...{ mode: 'one-api', seed: 9 },
+    mode: 'one-api',
     breaks: ['a revoked token is replaced'],
     change: behaving(() => ({ invalidate: async () => {} })),
   },
   'a call that never ends': {
-    ...{ mode: 'feasible', seed: 1 },
+    mode: 'feasible',
     breaks: ['every call ends'],
     change: behaving((auth) => ({
       getToken: oneOf(
@@ -281,7 +280,7 @@ export const wrongClients: Readonly<Record<string, WrongClient>> = {
     })),
   },
   'each call waits': {
-    ...{ mode: 'feasible', seed: 2 },
+    mode: 'feasible',
     breaks: [
       'no caller with a good token waits',
       'what is said to be available can be had',
@@ -295,27 +294,27 @@ export const wrongClients: Readonly<Record<string, WrongClient>> = {
     })),
   },
   'a call fails in spite of a good token': {
-    ...{ mode: 'healthy', seed: 1 },
+    mode: 'healthy',
     breaks: ['a good token is served', 'a healthy fleet denies no call'],
     change: refusing,
   },
   'a loop that stood still fails a call': {
-    ...{ mode: 'late-loop', seed: 1 },
+    mode: 'late-loop',
     breaks: ['a loop that stood still is no failure'],
     change: refusing,
   },
   'a plain error': {
-    ...{ mode: 'faults', seed: 1 },
+    mode: 'faults',
     breaks: ['every error is typed'],
     change: failing((error) => new Error(String(error))),
   },
   'an error with the secret': {
-    ...{ mode: 'faults', seed: 1 },
+    mode: 'faults',
     breaks: ['nothing published contains a secret'],
     change: failing((error) => Object.assign(error as Error, { message: 'CANARY-secret-1' })),
   },
   'a rejection that nobody handles': {
-    ...{ mode: 'faults', seed: 1 },
+    mode: 'faults',
     breaks: ['no rejection goes unhandled'],
     change: behaving((auth) => ({
       getToken(asked) {
@@ -326,7 +325,7 @@ export const wrongClients: Readonly<Record<string, WrongClient>> = {
     })),
   },
   'a pause of ten hours': {
-    ...{ mode: 'store-ahead', seed: 2 },
+    mode: 'store-ahead',
     breaks: ['no pause outlives its clock'],
     change: failing((error, { clock }) => Object.assign(error as Error, { retryAt: clock.now() + 10 * hour })),
   },

@@ -249,16 +249,18 @@ const histories: Readonly<Record<string, () => Judge>> = {
 const words = Object.values(promises).flat().map(wordsOf);
 const shown = new Set(Object.values(wrongClients).flatMap(({ breaks }) => breaks));
 
-const plans = new Map(Object.values(wrongClients).map(({ mode, seed }) => [`${mode} ${seed}`, { mode, seed }]));
+/** One of the first seeds shows it. */
+const seeds = 12;
 
-test.each([...plans])('core as it is breaks no promise in %s', { timeout: 120_000 }, async (_, plan) => {
-  expect((await run(plan, createServiceAuth)).violations).toEqual([]);
-});
-
-test.each(Object.entries(wrongClients))('the judge tells %s', { timeout: 120_000 }, async (_, wrong) => {
-  const { mode, seed, breaks, change } = wrong;
-  const { violations } = await run({ mode, seed }, change(createServiceAuth));
-  expect(violations.map(promiseOf)).toEqual(expect.arrayContaining([...breaks]));
+test.each(Object.entries(wrongClients))('the judge tells %s', { timeout: 240_000 }, async (_, wrong) => {
+  const { mode, breaks, change } = wrong;
+  const missing = new Set(breaks);
+  for (let seed = 1; seed <= seeds && missing.size > 0; seed++) {
+    const { violations } = await run({ mode, seed }, change(createServiceAuth));
+    const isTold = violations.filter((violation) => missing.delete(promiseOf(violation))).length > 0;
+    if (isTold) expect((await run({ mode, seed }, createServiceAuth)).violations).toEqual([]);
+  }
+  expect([...missing]).toEqual([]);
 });
 
 test.each(words.filter((promise) => !shown.has(promise)))('a history breaks the promise: %s', (promise) => {

@@ -21,7 +21,7 @@ import { canonical, seed } from './support/records.ts';
 const runs = Number(process.env['RUNS'] ?? 40);
 // To make a history smaller that breaks a property may take long, so it ends with the smallest one found by then.
 const limit = { interruptAfterTimeLimit: runs * 2_000, markInterruptAsFailure: true };
-const hold = (property: fc.IRawProperty<unknown>) => fc.assert(property, { ...limit, numRuns: runs });
+const hold = <Drawn>(property: fc.IProperty<Drawn>): void => fc.assert(property, { ...limit, numRuns: runs });
 const timeout = 600_000;
 
 describe(`in any history of a fleet (${runs} of them, seed ${seed})`, () => {

@@ -18,7 +18,7 @@ const effectMs = 5 * minute;
 const statedMs = hour;
 
 /** One token request, as the provider saw it. */
-export interface Request {
+interface Request {
   readonly id: string;
   readonly reservedAt: number;
   /** When the provider heard of it. Undefined: not yet, or never. */
