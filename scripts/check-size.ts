@@ -17,7 +17,7 @@ const limits: Readonly<Record<string, number>> = {
   axios: 4,
   cloudflare: 1.7,
   dynamodb: 2.5,
-  fetch: 1.6,
+  fetch: 1.7,
   file: 3.8,
   got: 1.4,
   mysql: 2.3,
