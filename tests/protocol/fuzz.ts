@@ -1,7 +1,7 @@
 /**
  * pnpm fuzz                                        20,000 inputs for each target
  * pnpm fuzz --runs 1000000                         a night
- * pnpm fuzz --only Retry-After --seed 7            one target, another seed
+ * pnpm fuzz --only 'quota headers' --seed 7        one target, another seed
  */
 import { parseArgs } from 'node:util';
 import { flipEveryBit } from './src/fuzz/bit-flips.ts';

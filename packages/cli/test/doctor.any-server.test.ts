@@ -27,17 +27,18 @@ async function doctor(env: Readonly<Record<string, string | undefined>>) {
 interface Answer {
   readonly status: number;
   readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A server that takes forms alone, and answers them so. It keeps what it was asked. */
-async function startFormServer({ status, body = '' }: Answer) {
+async function startFormServer({ status, body = '', headers = {} }: Answer) {
   const asked: { readonly type: string; readonly authorization: string | undefined; readonly body: string }[] = [];
   const keys: (string | string[] | undefined)[] = [];
   const server = createServer(async (request, response) => {
     const { 'content-type': type = '', authorization } = request.headers;
     asked.push({ type, authorization, body: await text(request) });
     if (type !== '') keys.push(request.headers['x-api-key']);
-    response.writeHead(type === 'application/x-www-form-urlencoded' ? status : 415).end(body);
+    response.writeHead(type === 'application/x-www-form-urlencoded' ? status : 415, headers).end(body);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());
@@ -86,6 +87,10 @@ test.for<[string, Answer, string, string]>([
   ['no token endpoint', { status: 404 }, 'failure', 'there is no token endpoint'],
   ['another grant', { status: 400, body: '{"error":"unsupported_grant_type"}' }, 'failure', 'no client-credentials'],
   ['a refusal with 200', { status: 200, body: '{"error":"Access Denied"}' }, 'ok', '200 Access Denied'],
+  ['throttling', { status: 400, body: '{"__type":"ThrottlingException"}' }, 'warning', 'limits the rate of requests'],
+  ['a 429', { status: 429 }, 'warning', 'limits the rate of requests'],
+  ['"later"', { status: 403, headers: { 'retry-after': '30' } }, 'warning', 'limits the rate of requests'],
+  ['an outage', { status: 400, body: '{"error":"temporarily_unavailable"}' }, 'failure', 'it is failing'],
   ['a page', { status: 200, body: '<html>' }, 'warning', 'where it should refuse'],
   ['an error that is no code', { status: 401, body: '{"error":"\\u001b[2J"}' }, 'ok', 'answers 401 to'],
   ['a long answer', { status: 401, body: ' '.repeat(200_000) }, 'ok', 'answers 401 to'],

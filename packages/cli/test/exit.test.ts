@@ -49,3 +49,8 @@ test.runIf(existsSync('/dev/full'))(
     expect(await ended('--help | head -n 1; test 0')).toMatchObject({ code: 0, stderr: '' });
   },
 );
+
+test('a variable that core names beside its option is named once', () => {
+  const error = new Error('[service-auth] Name it in recognizedTokenTypes (SERVICE_AUTH_TOKEN_TYPES).');
+  expect(sentenceOf(error)).toBe('Name it in SERVICE_AUTH_TOKEN_TYPES.');
+});

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { paceSentence, scopeSentences } from '../src/explain/course.ts';
 import { explain, isUnusual, otherHolds } from '../src/explain/explain.ts';
 import type { Cause, Finding } from '../src/explain/finding.ts';
+import { holdSentence } from '../src/report/sentences.ts';
 import { instant } from '../src/report/text.ts';
 import type { Usage } from '../src/report/usage.ts';
 import { hour, minute, names, now, series, usageOf } from './journals.ts';
@@ -90,7 +91,7 @@ const journals: Readonly<Record<Cause, { readonly usage: Usage; readonly says: r
       refusedUntil: now + 3 * hour,
       refusedBecause: 'rate_limited',
     }),
-    says: ['For all audiences. The token endpoint answers 429, but this record counts only 2 of 150 tokens'],
+    says: ['For all audiences. The token endpoint answered 429, but this record counts only 2 of 150 tokens'],
   },
   outage: {
     usage: usageOf(regular, {
@@ -424,6 +425,17 @@ test('a low limit without a reserve is told as that', () => {
       remedy: 'Ask the operator for a higher limit.',
     },
   ]);
+});
+
+test('an answer that says "later" is told by its status, and names no wrong secret', () => {
+  const holds = [{ kind: 'rate_limited' as const, until: now + hour, status: 400 }];
+  const [finding] = explain(usageOf(regular, { holds }), { now, audiences: [], failures: [] });
+  expect(finding?.cause).toBe('other-programs');
+  expect(finding?.evidence).toContain('The token endpoint answered 400 and asked to try again later, but this record');
+  expect(holdSentence(holds[0] as (typeof holds)[0], now)).toContain('answered 400 and asked to try again later. No');
+  const outage = [{ kind: 'backoff' as const, until: now + hour, status: 400 }];
+  const [other] = explain(usageOf(regular, { holds: outage }), { now, audiences: [], failures: [] });
+  expect([other?.cause, other?.remedy]).toEqual(['outage', expect.stringContaining('says that it is out of order')]);
 });
 
 test('each hold is told: by a finding, or by the sentence that usage has for it', () => {

@@ -161,6 +161,20 @@ test('a spent budget and an endpoint that answers 429 end with 75, and standard 
   expect(JSON.parse(limited.stderr)).toMatchObject({ code: 'ERR_RATE_LIMITED', retryAt: expect.any(String) });
 });
 
+test('a token of another type is refused by the name of the type, and used if a variable or an option recognizes it', async () => {
+  const service = await startCanaryService();
+  service.tokenEndpoint.always({ fields: { token_type: 'BearerToken' } });
+  const refused = await run(['token'], { env: variablesOf(service, file()) });
+  expect(refused).toMatchObject({ code: 1, stdout: '' });
+  expect(refused.stderr).toContain('its token_type is "BearerToken", not Bearer.');
+  expect(refused.stderr).toContain('name this type in SERVICE_AUTH_TOKEN_TYPES. A token was counted');
+  const types = 'Application Access Token, BearerToken';
+  const env = { ...variablesOf(service, file()), SERVICE_AUTH_TOKEN_TYPES: types };
+  expect(await run(['token'], { env })).toMatchObject({ code: 0, stderr: '' });
+  const option = await run(['token', '--token-types', types], { env: variablesOf(service, file()) });
+  expect(option).toMatchObject({ code: 0, stderr: '' });
+});
+
 test('Ctrl-C during a token request ends the program with 130, and the next one uses what arrived', async () => {
   const service = await startCanaryService();
   const env = variablesOf(service, file());

@@ -327,7 +327,8 @@ describe('bad input: answers', () => {
     ['1000000000', 25 * hour],
     ['Thu, 01 Jan 1970 00:00:00 GMT', second],
     ['Thu, 01 Jan 2099 00:00:00 GMT', 25 * hour],
-    ['10, 20', 15 * minute],
+    ['10; 20', 15 * minute],
+    ['10, 20', 20 * second],
   ])('24: 429 with Retry-After %j causes a pause between a second and 25 hours', async (value, pauseMs) => {
     const bed = createBed();
     bed.endpoint.next(answering(429, '', { 'retry-after': value, date: 'Thu, 01 Jan 2026 00:00:00 GMT' }));

@@ -76,6 +76,13 @@ describe('the environment', () => {
     });
   });
 
+  test('names types of tokens that mean a bearer token, separated by commas', () => {
+    const typesIn = (list: string) =>
+      optionsFromEnv({ ...common, ...secret, SERVICE_AUTH_TOKEN_TYPES: list }).recognizedTokenTypes;
+    expect(typesIn('Application Access Token, BearerToken')).toEqual(['Application Access Token', 'BearerToken']);
+    expect(typesIn('')).toBeUndefined();
+  });
+
   test('that has no limit refuses nothing for it, and a limit of the overrides wins', async () => {
     const env = { ...common, ...secret, SERVICE_AUTH_TOKEN_LIMIT: 'unlimited' };
     const ends = async (overrides: Partial<ServiceAuthOptions>) => {
@@ -276,6 +283,7 @@ describe('the environment', () => {
         'SERVICE_AUTH_SCOPE must be names with one space between them (RFC 6749 appendix A.4), at most 4,096 characters',
       ],
     ],
+    [{ ...secret, SERVICE_AUTH_TOKEN_TYPES: 'a,,b' }, ['SERVICE_AUTH_TOKEN_TYPES must be a list of texts']],
     [{ ...secret, SERVICE_AUTH_RESOURCE: 'api' }, ['SERVICE_AUTH_RESOURCE must be absolute URIs without fragments']],
     [
       { ...secret, SERVICE_AUTH_TOKEN_ENDPOINT: 'https://auth.example.com/token?client_secret=canary' },

@@ -232,7 +232,12 @@ describe.each([
 
   test.each(forms)('as %s is that answer, with its Retry-After', async (_form, asError) => {
     const { url } = await startServer((response) => response.writeHead(429, { 'retry-after': '7200' }).end());
-    expect(await by(asError, url)).toEqual({ kind: 'released', cause: 'rate_limited', retryAfterMs: 7_200_000 });
+    expect(await by(asError, url)).toEqual({
+      kind: 'released',
+      cause: 'rate_limited',
+      status: 429,
+      retryAfterMs: 7_200_000,
+    });
   });
 
   test('may have been a token if it is a 5xx', async () => {

@@ -22,6 +22,22 @@ describe('an error of the token endpoint', () => {
       'The token endpoint answered 429. Look for programs that use this clientId without this store; the next attempt is possible at 2026-01-01T00:10:00.000Z.',
     ],
     [
+      answering(403, '', { 'retry-after': '600' }),
+      'The token endpoint answered 403 and said that the request may succeed later. Look for programs that use this clientId without this store; the next attempt is possible at 2026-01-01T00:10:00.000Z.',
+    ],
+    [
+      answering(400, '{"error":"temporarily_unavailable"}'),
+      'The token endpoint says that it is out of order (400 temporarily_unavailable). Nothing was counted. Ask its provider; the next attempt is possible at 2026-01-01T00:15:00.000Z.',
+    ],
+    [
+      answering(200, '{"access_token":"a.b.c","token_type":"BearerToken"}'),
+      'The token endpoint\'s answer is no usable bearer token: its token_type is "BearerToken", not Bearer. If the API accepts it as a bearer token, name this type in recognizedTokenTypes (SERVICE_AUTH_TOKEN_TYPES). A token was counted; the next attempt is possible at 2026-01-01T00:00:01.000Z.',
+    ],
+    [
+      answering(200, '{"access_token":"a.b.c","token_type":"the token a.b.c"}'),
+      "The token endpoint's answer is no usable bearer token: its token_type is not Bearer. If the API accepts it as a bearer token, name this type in recognizedTokenTypes (SERVICE_AUTH_TOKEN_TYPES). A token was counted; the next attempt is possible at 2026-01-01T00:00:01.000Z.",
+    ],
+    [
       failing('ECONNREFUSED'),
       'The token endpoint could not be reached or did not answer (Error ECONNREFUSED). Nothing was counted. Check authUrl and the endpoint; the next attempt is possible at 2026-01-01T00:00:01.000Z.',
     ],

@@ -154,7 +154,7 @@ test.each<[string, Readonly<Record<string, string>>, number]>([
   ],
   ['X-RateLimit-Reset', { 'x-ratelimit-reset': '1767304800', date: 'Thu, 01 Jan 2026 21:00:00 GMT' }, hour],
   ['no reset that is past', { 'x-ratelimit-reset': '1767304800', date: 'Fri, 02 Jan 2026 21:00:00 GMT' }, 15 * minute],
-  ['no reset in another unit', { 'x-ratelimit-reset': '3600' }, 15 * minute],
+  ['a reset in seconds', { 'x-ratelimit-reset': '3600' }, hour],
   ['no window of which something is left', { [name]: 'b=per_day;q=50;r=1;t=7200' }, 15 * minute],
 ])('a 429 is timed by %s', async (_, headers, waitMs) => {
   const bed = createBed();

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readOAuthError, readTokenResponse } from '../src/endpoint/token-response.ts';
+import { readOAuthError } from '../src/endpoint/error-response.ts';
+import { readTokenResponse } from '../src/endpoint/token-response.ts';
 
 const day = 86_400;
 

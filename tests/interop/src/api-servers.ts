@@ -42,14 +42,11 @@ export const apiServers: readonly ServerShape[] = [
       SERVICE_AUTH_TOKEN_ENDPOINT: 'https://api.ebay.com/identity/v1/oauth2/token',
       SERVICE_AUTH_SCOPE: 'https://api.ebay.com/oauth/api_scope',
       SERVICE_AUTH_TOKEN_LIMIT: '1000 requests',
+      SERVICE_AUTH_TOKEN_TYPES: 'Application Access Token',
       ...basic,
     },
-    options: {
-      code: "{ recognizedTokenTypes: ['Application Access Token'] }",
-      value: { recognizedTokenTypes: ['Application Access Token'] },
-    },
     special:
-      "An application may send 1,000 requests a day. Unless your code names eBay's `token_type`, every token is refused and still counts.",
+      "An application may send 1,000 requests a day. Unless `SERVICE_AUTH_TOKEN_TYPES` names eBay's `token_type`, every token is refused and still counts.",
     answer: {
       access_token: 'v^1.1#i^1#p^1#r^0#I^3#f^0#t^H4sIAAAA',
       expires_in: 7_200,
@@ -203,7 +200,7 @@ export const apiServers: readonly ServerShape[] = [
         status: 200,
         body: json('Access Denied', 'You have made too many requests continuously. Please try again after some time.'),
         means: 'the limit is reached',
-        about: 'request',
+        about: 'ERR_RATE_LIMITED',
       },
     ],
     source: 'https://www.zoho.com/accounts/protocol/oauth/token-limits.html',

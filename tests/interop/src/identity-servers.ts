@@ -146,8 +146,14 @@ export const identityServers: readonly ServerShape[] = [
     lifetimeSeconds: 3_600,
     refusals: [
       { status: 400, body: '{"error":"invalid_client"}', means: 'unknown client or wrong secret', about: 'client' },
+      {
+        status: 400,
+        body: '{"__type":"TooManyRequestsException","message":"Rate exceeded"}',
+        means: 'too many requests',
+        about: 'ERR_RATE_LIMITED',
+      },
     ],
-    source: 'https://docs.aws.amazon.com/cognito/latest/developerguide/token-endpoint.html',
+    source: 'https://docs.aws.amazon.com/cognito/latest/developerguide/token-endpoint.html, aws/aws-sdk-java#2301',
   },
   {
     name: 'Ory Hydra',

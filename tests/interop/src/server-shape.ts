@@ -39,9 +39,9 @@ export const post: ServerShape['variables'] = { ...secret, SERVICE_AUTH_CLIENT_A
 export function sectionOf({ name, variables, options, special, refusals, source }: ServerShape): string {
   const lines = Object.entries(variables).map(([variable, value]) => `${variable}='${value}'`);
   const rows = refusals.map(({ status, body, means, about }) => {
-    const { error } = JSON.parse(body || '{}') as { error?: string };
+    const { error, __type: type = error } = JSON.parse(body || '{}') as { error?: string; __type?: string };
     const said = about.startsWith('ERR_') ? `\`${about}\`` : `about the ${about}`;
-    return `| ${status}${error === undefined ? '' : ` \`${error}\``} | ${means} | ${said} |`;
+    return `| ${status}${type === undefined ? '' : ` \`${type}\``} | ${means} | ${said} |`;
   });
   return [
     `## ${name}`,

@@ -86,6 +86,7 @@ export function createNetwork(
   operator?: Operator,
 ): Network {
   let toldToWaitUntil = 0;
+  let laterAnswered = 0;
   const readers = new Set<string>();
   const answers = new Map<string | undefined, { readonly value: string; readonly answer: TransportResponse }[]>();
   const broken: Network['broken'] = {
@@ -253,6 +254,12 @@ export function createNetwork(
       : broken.endpoint;
   }
 
+  /** Takes turns, so that nothing is drawn, and kept plans stay as they are. */
+  function nextLaterAnswer(): TransportResponse {
+    laterAnswered += 1;
+    return laterAnswers[laterAnswered % laterAnswers.length] as TransportResponse;
+  }
+
   function answerOf(machine: string, body: string, requestedAt: number, twice: boolean): TransportResponse {
     // Sent again by fetch; one of the two may have issued a token.
     if (twice) {
@@ -274,10 +281,11 @@ export function createNetwork(
     for (const [fault, code] of [['token_rate_limited', 429] as const, ['token_unavailable', 503] as const]) {
       if (!dice.roll(fault)) continue;
       const random = dice.of(fault);
-      if (random.chance(0.5)) return status(code);
+      const answer = code === 429 ? nextLaterAnswer() : status(code);
+      if (random.chance(0.5)) return answer;
       const seconds = Math.ceil(random.between(1, 1_800 * reach.scale));
       toldToWaitUntil = Math.max(toldToWaitUntil, world.now + seconds * second);
-      return { ...status(code), headers: { 'retry-after': `${seconds}` } };
+      return { ...answer, headers: { 'retry-after': `${seconds}` } };
     }
     const { audience } = JSON.parse(body) as { audience?: string };
     // A cache before the endpoint: the request does not arrive. It repeats a token to processes that never had it, too.
@@ -310,6 +318,15 @@ export function createNetwork(
     },
   };
 }
+
+/** The ways to say that the same request may succeed later. */
+const laterAnswers: readonly TransportResponse[] = [
+  status(429),
+  { ...status(400), body: '{"__type":"TooManyRequestsException"}' },
+  { ...status(401), body: '{"error":"slow_down"}' },
+  { ...status(403), body: '{"error":"too_many_requests"}' },
+  { ...status(400), body: '{"error":"temporarily_unavailable"}' },
+];
 
 function answerInOutage(state: EndpointState, isProbe: boolean): TransportResponse | undefined {
   const page = { ...status(200), body: '<html>We will be back soon.' };

@@ -7,7 +7,7 @@ export const callers: readonly Command[] = [
     name: 'token',
     summary: 'Prints an access token, from the store or, if it has none, from the token endpoint',
     details:
-      'Any number of processes that ask at the same time cost one token. Standard output has the token and nothing else. Exit codes: 4 if the credentials were rejected; 75 if the budget is spent or the endpoint answers 429: standard error then has a line of JSON with code and retryAt.',
+      'Any number of processes that ask at the same time cost one token. Standard output has the token and nothing else. Exit codes: 4 if the credentials were rejected; 75 if the budget is spent or the endpoint limits the rate of requests: standard error then has a line of JSON with code and retryAt.',
     options: {
       format: { short: 'f', value: 'FORMAT', text: 'raw (default), header, env, json, or exec-credential for kubectl' },
       'min-life': {

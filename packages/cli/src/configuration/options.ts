@@ -8,6 +8,11 @@ const table = {
   issuer: ['issuer', 'URL', ': the issuer, under which the fleet counts if it has one'],
   scope: ['scope', 'TEXT', ': the scopes, separated by spaces'],
   scheme: ['scheme', 'WORD', ': what precedes the token in the header Authorization, in place of Bearer'],
+  'token-types': [
+    'recognizedTokenTypes',
+    'LIST',
+    ': further values of token_type that mean Bearer, separated by commas',
+  ],
   'base-url': ['baseUrl', 'URL', ': the API'],
   audience: ['audience', 'TEXT', ''],
   'client-id': ['clientId', 'TEXT', ''],

@@ -1,5 +1,6 @@
 import { fetchTransport, isServiceAuthError } from '@service-auth/core';
 import { environmentProxy, isLoopback } from '@service-auth/core/http';
+import { type TemporaryCause, temporaryCauseOf } from '@service-auth/core/record';
 import { certificateAdvice } from '../line/certificates.ts';
 import type { Diagnosis } from '../stores/address.ts';
 
@@ -21,6 +22,7 @@ interface Answered {
   readonly redirects: boolean;
   /** The `error` of the answer (RFC 6749 section 5.2). */
   readonly error: string | undefined;
+  readonly temporaryCause: TemporaryCause | undefined;
 }
 
 /** Asks the token endpoint without credentials, which cannot cost a token. Its address was checked before. */
@@ -49,22 +51,26 @@ export async function examineEndpoint(endpoint: AskedEndpoint): Promise<Diagnosi
     const ms = Math.round(performance.now() - startedAt);
     const { status } = response;
     const redirects = (response.headers as Headers).get('location') !== null || (status >= 300 && status < 400);
-    const error = errorIn(await response.body);
+    const text = await response.body;
+    const error = errorIn(text);
+    const temporaryCause = temporaryCauseOf({ status, headers: response.headers, body: text }, text);
     const says = error === undefined ? status : `${status} ${error}`;
     const answered = `${shown} answers ${says} to a request without credentials, in ${ms} ms`;
-    return judged(answered, { status, redirects, error }, endpoint);
+    return judged(answered, { status, redirects, error, temporaryCause }, endpoint);
   } catch (error) {
-    if (isServiceAuthError(error))
-      return judged(`${shown} answers with a long text`, { status: 200, redirects: false, error: undefined }, endpoint);
+    if (isServiceAuthError(error)) {
+      const answer = { status: 200, redirects: false, error: undefined, temporaryCause: undefined };
+      return judged(`${shown} answers with a long text`, answer, endpoint);
+    }
     const isDirect = url.protocol === 'http:' && isLoopback(url);
     return { state: 'failure', ...unreachable(shown, error, isDirect) };
   }
 }
 
 /** The error code of an answer. Undefined: there is none, or it has characters that none may have. */
-function errorIn(body: string): string | undefined {
+function errorIn(text: string): string | undefined {
   try {
-    const { error } = Object(JSON.parse(body)) as { error?: unknown };
+    const { error } = Object(JSON.parse(text)) as { error?: unknown };
     return typeof error === 'string' && /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,64}$/.test(error) ? error : undefined;
   } catch {
     return undefined;
@@ -72,11 +78,17 @@ function errorIn(body: string): string | undefined {
 }
 
 function judged(answered: string, answer: Answered, { variable, takesForms }: AskedEndpoint): Diagnosis {
-  const { status, redirects, error } = answer;
+  const { status, redirects, error, temporaryCause } = answer;
   if (error === 'unsupported_grant_type' && takesForms) {
     const advice = 'does the operator offer this grant (RFC 6749, section 4.4), at this address?';
     return { state: 'failure', message: `${answered}: there is no client-credentials grant`, advice };
   }
+  if (temporaryCause === 'rate_limited') {
+    const advice = 'this client id or this address asks too often; service-auth explain says who spent tokens.';
+    return { state: 'warning', message: `${answered}: it limits the rate of requests`, advice };
+  }
+  const failing = { state: 'failure', message: `${answered}: it is failing`, advice: 'ask its operator.' } as const;
+  if (temporaryCause || status >= 500) return failing;
   if ([400, 401, 403, 422].includes(status) || (status < 300 && error !== undefined)) {
     return {
       state: 'ok',
@@ -100,11 +112,6 @@ function judged(answered: string, answer: Answered, { variable, takesForms }: As
     const advice = `set ${variable} to the address to which it redirects; core follows no redirect with credentials.`;
     return { state: 'failure', message: `${answered}: it redirects`, advice };
   }
-  if (status === 429) {
-    const advice = 'this client id asks too often; service-auth explain says what does.';
-    return { state: 'warning', message: answered, advice };
-  }
-  if (status >= 500) return { state: 'failure', message: `${answered}: it is failing`, advice: 'ask its operator.' };
   return {
     state: 'warning',
     message: `${answered}, where it should refuse`,

@@ -1,6 +1,6 @@
 import { settingsOfProvider } from '../configuration/environment.ts';
 import { doubtsOf, forAudiences } from '../report/doubts.ts';
-import { counted, countedBy, instant, windowName } from '../report/text.ts';
+import { asksToWait, counted, countedBy, instant, windowName } from '../report/text.ts';
 import type { Failure, Hold, Issuance, Usage } from '../report/usage.ts';
 import {
   audiencesIn,
@@ -99,7 +99,7 @@ const otherPrograms: Rule = (usage, circumstances) => {
     trouble?.until === undefined
       ? 'The wait after that is over, and no token was issued since.'
       : `No token is requested until ${instant(trouble.until, circumstances.now)}.`;
-  const limited = `The token endpoint answers 429, but this record counts only ${used} of ${limit} ${countedBy(usage)}s in ${windowName(windowMs)}. ${next}`;
+  const limited = `The token endpoint ${asksToWait(trouble?.status)}, but this record counts only ${used} of ${limit} ${countedBy(usage)}s in ${windowName(windowMs)}. ${next}`;
   const before = newRecord ? ': they may have been issued before it began' : '';
   const counts = `The operator counts at least ${counted(foreign, 'token')} that this record does not know${before}.`;
   return {
@@ -127,6 +127,9 @@ function isMistake(status: number): boolean {
 function hintOn(status: number | undefined): string {
   if (status === undefined || status >= 500 || status === 408 || status === 425) {
     return 'If the endpoint is slow, give its answers more time with timeoutMs: a request that was cut off may have cost a token.';
+  }
+  if (status === 400 || status === 401 || status === 403) {
+    return 'Either the endpoint says that it is out of order, or the answer is that of a proxy or a login page in front of it.';
   }
   return isMistake(status)
     ? 'This is a mistake in an address, or in SERVICE_AUTH_CLIENT_AUTHENTICATION.'

@@ -58,5 +58,7 @@ const names: ReadonlyMap<string, string> = new Map([
 /** The message of an error of core, as a sentence of this program. */
 export function sentenceOf({ message }: Error): string {
   const sentence = message.replace(/^\[service-auth[^\]]*\] /, '');
-  return sentence.replace(/\b[a-z]\w*(\(\))?/gi, (name) => names.get(name) ?? name);
+  const translated = sentence.replace(/\b[a-z]\w*(\(\))?/gi, (name) => names.get(name) ?? name);
+  // Core names some variables beside their options.
+  return translated.replace(/\b(\w+) \(\1\)/g, '$1');
 }

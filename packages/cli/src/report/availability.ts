@@ -1,6 +1,6 @@
 import { type Doubt, doubtsOf, forAudiences } from './doubts.ts';
 import { isUnlimited, keptForResets } from './sentences.ts';
-import { counted, countedBy, instant } from './text.ts';
+import { asksToWait, counted, countedBy, instant } from './text.ts';
 import type { Failure, Hold, Usage } from './usage.ts';
 import { audiencesIn, joined, listed, nextTryAt, rejectionOf, unsettledInRow } from './whose.ts';
 
@@ -116,7 +116,7 @@ function causeOf(kind: Hold['kind'], holds: readonly Hold[], usage: Usage): stri
     case 'credentials':
       return `the token endpoint rejected their credentials (${rejections})`;
     case 'rate_limited':
-      return 'the token endpoint answered 429';
+      return `the token endpoint ${asksToWait(own[0]?.status)}`;
     case 'deaths':
       return `programs that asked for a token${forAudiences(audiencesIn(unsettledInRow(usage)))} ended before the answer`;
     default:

@@ -1,5 +1,5 @@
 import { countsForMs } from '@service-auth/core/record';
-import { clockTime, counted, countedBy, duration, instant, windowName } from './text.ts';
+import { asksToWait, clockTime, counted, countedBy, duration, instant, windowName } from './text.ts';
 import type { Hold, Usage } from './usage.ts';
 import { isPartial, rejectionOf } from './whose.ts';
 
@@ -114,7 +114,7 @@ export function holdSentence(hold: Hold, now: number): string {
   const [who, whom] = audience === undefined ? ['', ''] : [` of ${audience}`, ` for ${audience}`];
   const what: Readonly<Record<Hold['kind'], string>> = {
     credentials: `The token endpoint rejected the credentials${who} (${rejectionOf(hold, now)}). The same secret is tried again`,
-    rate_limited: 'The token endpoint answered 429. No token is requested until',
+    rate_limited: `The token endpoint ${asksToWait(status)}. No token is requested until`,
     backoff: `The token endpoint ${answered}. No token is requested${whom} until`,
     deaths: `Several processes died while they asked for a token. No token is requested${whom} until`,
     rejections: 'The API rejects tokens (401). They are replaced at growing intervals, the next one',

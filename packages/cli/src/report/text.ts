@@ -34,6 +34,11 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** What the token endpoint does that limits the rate of requests, by the status of its answer. */
+export function asksToWait(status = 429): string {
+  return `answered ${status}${status === 429 ? '' : ' and asked to try again later'}`;
+}
+
 const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;

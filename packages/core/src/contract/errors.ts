@@ -60,7 +60,7 @@ export interface ServiceAuthErrorFields {
     readonly newRecord: { readonly allowed: number; readonly until: number } | undefined;
   };
   /**
-   * The token endpoint answered 400, 401 or 403 as an authorization server does, or 2xx with an `error` in the place of a token. `oauthError`: the `error` code of
+   * The token endpoint answered 400, 401 or 403 as an authorization server does, or 2xx with an error in the place of a token, and did not say "later". `oauthError`: the `error` code of
    * the answer (RFC 6749 section 5.2); `'other'` if it is not a registered one. `about`: `'client'` if the client as a whole was refused (401, `invalid_client`,
    * `unauthorized_client`), which holds for every token of it; `'request'` if this token was.
    */
@@ -72,9 +72,12 @@ export interface ServiceAuthErrorFields {
   };
   /** The function given as `clientSecret` failed, did not answer within `timeoutMs`, or returned no valid secret. No request was sent. */
   ERR_CLIENT_SECRET: { readonly retryAt: number };
-  /** The token endpoint answered 429. The fleet sends no token request before `retryAt`. */
+  /**
+   * The token endpoint limits the rate of requests: it answered 429, or said "later" in another way, such
+   * as by `Retry-After` with 400, 401 or 403. The fleet sends no token request before `retryAt`.
+   */
   ERR_RATE_LIMITED: { readonly retryAt: number };
-  /** The token endpoint was not reached, timed out, redirected or failed. `ambiguous`: a token may have been issued, so one was counted. */
+  /** The token endpoint was not reached, timed out, redirected, failed, or said that it is out of order. `ambiguous`: a token may have been issued, so one was counted. */
   ERR_TOKEN_ENDPOINT: {
     readonly endpointStatus: number | undefined;
     readonly ambiguous: boolean;

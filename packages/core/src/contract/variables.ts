@@ -8,6 +8,7 @@ export const variables = {
   parameters: 'SERVICE_AUTH_PARAMETERS',
   headers: 'SERVICE_AUTH_HEADERS',
   scheme: 'SERVICE_AUTH_SCHEME',
+  recognizedTokenTypes: 'SERVICE_AUTH_TOKEN_TYPES',
   baseUrl: 'SERVICE_BASE_URL',
   audience: 'SERVICE_AUTH_AUDIENCE',
   clientId: 'SERVICE_AUTH_CLIENT_ID',

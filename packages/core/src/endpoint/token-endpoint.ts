@@ -2,30 +2,17 @@ import type { WrittenRequest } from '../contract/client-authentication.ts';
 import { isServiceAuthError } from '../contract/errors.ts';
 import type { Transport, TransportResponse } from '../contract/transport.ts';
 import type { Quota } from '../ledger/journal.ts';
-import { isOfCredentials } from '../ledger/refusals.ts';
-import type { Answer } from '../ledger/settle.ts';
 import type { Clock } from '../platform/clock.ts';
 import { timedOut, within } from '../platform/pause.ts';
-import { describeError, ownProperty } from '../platform/untrusted.ts';
+import { describeError } from '../platform/untrusted.ts';
 import { type ExchangeWatch, watchExchange } from './connection-evidence.ts';
-import { maxBodyLength } from './fetch-transport.ts';
+import { type FailedRequest, type Meaning, meaningOf, misdirected } from './meaning-of.ts';
 import { readQuota } from './quota-header.ts';
-import {
-  type ExpectedToken,
-  type IssuedToken,
-  isRefusal,
-  readOAuthError,
-  readTokenResponse,
-} from './token-response.ts';
-
-/** The outcome of a request that got no token. `error`: the name and code of the error if there was no answer. */
-export type FailedRequest = Exclude<Answer, { kind: 'issued' }> & {
-  readonly status?: number | undefined;
-  readonly error?: string | undefined;
-};
+import { headerOf } from './response-header.ts';
+import type { ExpectedToken } from './token-response.ts';
 
 /** A token, or the outcome of a request that brought none. */
-export type TokenRequestResult = ({ readonly kind: 'token'; readonly token: IssuedToken } | FailedRequest) & Quotas;
+export type TokenRequestResult = Meaning & Quotas;
 
 /** What an answer says of the operator's count: that of this client, and that of all clients of its organization. */
 export interface Quotas {
@@ -36,9 +23,6 @@ export interface Quotas {
 const second = 1_000;
 const clientQuota = 'auth0-client-quota-limit';
 const organizationQuota = 'auth0-organization-quota-limit';
-
-// After a 421, fetch sends the request again by itself. So two requests may have been accepted, and the second answer does not tell.
-const misdirected = { kind: 'ambiguous', charge: 2, status: 421 } as const;
 
 // The deadline for the body of an error response. Without it only `oauthError` is unknown.
 const errorBodyMs = 2 * second;
@@ -105,7 +89,7 @@ export async function probeEndpoint(
 ): Promise<FailedRequest | 'issued' | undefined> {
   const result = await requestToken(url, probe, transport, timeoutMs, clock, ended);
   // An operator that says how long to wait means every request.
-  if (result.kind === 'released' && result.cause === 'rate_limited') return result;
+  if (result.kind === 'released' && /^(rate_limited|unavailable)$/.test(result.cause)) return result;
   // With these reasons there was a token, though of no use.
   const reason = result.kind === 'ambiguous' ? result.reason : undefined;
   if (result.kind === 'token' || reason === 'token_type' || reason === 'expires_in') return 'issued';
@@ -125,43 +109,12 @@ function interpret(
   clock: Clock,
   expected: ExpectedToken = {},
 ): TokenRequestResult {
+  const quota = readQuota(headerOf(response, clientQuota));
   return {
-    ...meaningOf(response, body, clock, expected),
-    quota: quotaIn(response, clientQuota),
-    organizationQuota: quotaIn(response, organizationQuota),
+    ...meaningOf(response, body, clock, expected, quota),
+    quota,
+    organizationQuota: readQuota(headerOf(response, organizationQuota)),
   };
-}
-
-/** Returns the meaning of an answer. If a token may have been issued, it counts as issued. */
-function meaningOf(
-  response: TransportResponse,
-  body: string,
-  clock: Clock,
-  expected: ExpectedToken,
-): TokenRequestResult {
-  const { status } = response;
-  // A transport of one's own may answer anything, and the status is kept in the record.
-  if (!Number.isInteger(status) || status < 0 || status > 999)
-    return { kind: 'ambiguous', charge: 1, error: 'TypeError INVALID_STATUS' };
-  if (isSuccess(response)) {
-    if (body.length > maxBodyLength) return { kind: 'ambiguous', charge: 1, status, reason: 'too_large' };
-    const token = readTokenResponse(body, headerOf(response, 'content-type') ?? '', expected);
-    if (typeof token === 'object') return { kind: 'token', token };
-    return isRefusal(body)
-      ? { kind: 'released', cause: 'credentials', status, oauthError: readOAuthError(body) }
-      : { kind: 'ambiguous', charge: 1, status, reason: token };
-  }
-  const oauthError = readOAuthError(`${body}`.slice(0, maxBodyLength));
-  if (isOfCredentials({ status, code: oauthError }))
-    return { kind: 'released', cause: 'credentials', status, oauthError };
-  if (status === 429) return { kind: 'released', cause: 'rate_limited', retryAfterMs: resetMs(response, clock) };
-  if (status === 421) return misdirected;
-  // A gateway may send these answers although the endpoint accepted the request: time-outs, "too early", 5xx and the like.
-  if (status === 408 || status === 425 || !(status >= 300 && status < 500)) {
-    const toldMs = status === 503 ? retryAfterMs(response, clock) : undefined;
-    return { kind: 'ambiguous', charge: 1, status, retryAfterMs: toldMs };
-  }
-  return { kind: 'released', cause: 'misconfigured', status };
 }
 
 function failureOf(error: unknown, watch: ExchangeWatch, clock: Clock): TokenRequestResult {
@@ -174,53 +127,4 @@ function failureOf(error: unknown, watch: ExchangeWatch, clock: Clock): TokenReq
   return watch.neverConnected(error)
     ? { kind: 'released', cause: 'unreachable', error: what }
     : { kind: 'ambiguous', charge: 1, error: what };
-}
-
-/** Reads Retry-After (RFC 9110 section 10.2.3) in milliseconds: from a second to 25 hours. Undefined: it is missing or invalid. */
-function retryAfterMs(response: TransportResponse, clock: Clock): number | undefined {
-  const value = `${headerOf(response, 'retry-after') ?? ''}`.trim();
-  let milliseconds = /^\d{1,15}$/.test(value) ? Number(value) * second : Number.NaN;
-  if (/^[A-Z][a-z]{2}, /.test(value)) milliseconds = Date.parse(value) - serverNow(response, clock);
-  return Number.isNaN(milliseconds) ? undefined : withinBounds(milliseconds);
-}
-
-/** Returns how long a 429 lasts: by `Retry-After`, or until the client's windows end of which nothing is left, or by `X-RateLimit-Reset`. Undefined: nothing says so. */
-function resetMs(response: TransportResponse, clock: Clock): number | undefined {
-  const told = retryAfterMs(response, clock);
-  if (told !== undefined) return told;
-  const spent = (quotaIn(response, clientQuota) ?? []).filter(([, , remaining]) => remaining === 0);
-  if (spent.length > 0) return withinBounds(Math.max(...spent.map(([, , , endsInMs]) => endsInMs)));
-  // Auth0, Okta and GitHub send an instant, in seconds since 1970. What a smaller number means differs from server to server.
-  const value = `${headerOf(response, 'x-ratelimit-reset') ?? ''}`.trim();
-  const inMs = /^\d{10}$/.test(value) ? Number(value) * second - serverNow(response, clock) : 0;
-  return inMs > 0 ? withinBounds(inMs) : undefined;
-}
-
-/** Returns the time of the server, if the answer has a Date. */
-function serverNow(response: TransportResponse, clock: Clock): number {
-  const date = Date.parse(headerOf(response, 'date') ?? '');
-  return Number.isNaN(date) ? clock.now() : date;
-}
-
-function withinBounds(milliseconds: number): number {
-  return Math.min(90_000 * second, Math.max(second, Math.ceil(milliseconds)));
-}
-
-/** Reads what the operator counts. Undefined: a header of this name is missing, or cannot be understood. It is advice, so it cannot fail a request. */
-function quotaIn(response: TransportResponse, name: string): readonly Quota[] | undefined {
-  try {
-    return readQuota(`${rawHeader(response, name)}`);
-  } catch {
-    return undefined;
-  }
-}
-
-function headerOf(response: TransportResponse, name: string): string | undefined {
-  const value = rawHeader(response, name);
-  return Array.isArray(value) ? value[0] : (value ?? undefined);
-}
-
-function rawHeader({ headers }: TransportResponse, name: string): string | string[] | null | undefined {
-  if (typeof headers?.get === 'function') return headers.get(name);
-  return ownProperty(headers, name) as string | string[] | undefined;
 }

@@ -1,7 +1,6 @@
 import type { TokenResponseReason } from '../contract/errors.ts';
 import type { TokenResponseWarning } from '../contract/events.ts';
 import { maxLifetimeMs } from '../ledger/journal.ts';
-import { type OAuthErrorCode, oauthErrorCode } from '../ledger/oauth-error.ts';
 import { fromBase64Url } from '../platform/base64.ts';
 import { ownProperty } from '../platform/untrusted.ts';
 
@@ -96,23 +95,21 @@ function lifetimeOfJwt(token: string): number | undefined {
 }
 
 /**
- * Returns the `error` code of an error response (RFC 6749 section 5.2). Nothing else of it is kept, because it may contain the secret. Undefined: it is no
- * JSON of an authorization server.
+ * Returns the `token_type` of a body that has another one than expected, for a message. Undefined: it is
+ * no few words, or is a part of the token.
  */
-export function readOAuthError(body: string): OAuthErrorCode | undefined {
+export function readTokenType(body: string): string | undefined {
   const response = parseObject(body);
-  return response && oauthErrorCode(ownProperty(response, 'error'));
+  const type = ownProperty(response, 'token_type');
+  const value = `${ownProperty(response, 'access_token')}`;
+  const isNameable = typeof type === 'string' && /^[a-z][a-z _.:-]{0,63}$/i.test(type);
+  return isNameable && !value.includes(type) && !type.includes(value) ? type : undefined;
 }
 
-/** Returns whether a body has an `error` in the place of a token. Some servers answer 200 with it. */
-export function isRefusal(body: string): boolean {
-  const response = parseObject(body);
-  return typeof ownProperty(response, 'error') === 'string' && ownProperty(response, 'access_token') === undefined;
-}
-
-function parseObject(json: string): object | undefined {
+/** Returns the object that a text of JSON has. Undefined: it is none. */
+export function parseObject(json: string): object | undefined {
   try {
-    const value: unknown = JSON.parse(json);
+    const value: unknown = JSON.parse(json.replace(/^\uFEFF/, ''));
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
   } catch {
     return undefined;

@@ -2,6 +2,7 @@ import { isIssued } from './attempt.ts';
 import { rejectedShareAt } from './count.ts';
 import type { Attempt, LedgerRecord } from './journal.ts';
 import type { Limits } from './limits.ts';
+import { isOutageCode } from './oauth-error.ts';
 import { orderedAt } from './orders.ts';
 import { isAboutClient, isOfCredentials, type Refused, rejectionsOf } from './refusals.ts';
 import type { Fleet } from './streaks.ts';
@@ -19,7 +20,7 @@ export interface Caller {
 
 /**
  * Why no token is requested for a time, although the limit has room. `credentials`: the endpoint rejected them. `misconfigured`: it answered a redirect,
- * 404 or the like, so the address or the audience is wrong. `rate_limited`: it answered 429. `backoff`: it failed. `deaths`: processes died during
+ * 404 or the like, so the address or the audience is wrong. `rate_limited`: it limits the rate of requests. `backoff`: it failed. `deaths`: processes died during
  * their requests. `rejections`: renewals that 401s of the API cause are spaced. `renewal`: the last renewal ahead of expiry brought no later expiry.
  * `unreadable`: a token that could not be decrypted was replaced a short time ago.
  */
@@ -44,8 +45,9 @@ export interface Hold {
 
 /** Rule 4 of `pace`. */
 export function toldHolds({ told }: Fleet): Hold[] {
-  const { toldUntil: until = 0, status } = told?.outcome ?? {};
-  return told ? [{ kind: status === 429 ? 'rate_limited' : 'backoff', until, count: 1, attempt: told }] : [];
+  const { kind, toldUntil: until = 0, code } = told?.outcome ?? {};
+  const isRateLimit = kind === 'refused' && !isOutageCode(code);
+  return told ? [{ kind: isRateLimit ? 'rate_limited' : 'backoff', until, count: 1, attempt: told }] : [];
 }
 
 /** Returns whether a refusal is about a caller. */

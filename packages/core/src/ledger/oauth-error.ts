@@ -28,3 +28,8 @@ export type OAuthErrorCode = (typeof registered)[number] | 'other';
 export function oauthErrorCode(text: unknown): OAuthErrorCode {
   return registered.find((code) => code === text) ?? 'other';
 }
+
+/** Returns whether an authorization server says by this code that it is out of order, and does not refuse the request (RFC 6749 section 4.1.2.1). */
+export function isOutageCode(code: string | undefined): boolean {
+  return code === 'server_error' || code === 'temporarily_unavailable';
+}

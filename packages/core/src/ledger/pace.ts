@@ -73,7 +73,7 @@ export function glanceAt(record: LedgerRecord, now: number, limits: Limits): Gla
  * 1. An audience waits 1, 2, 4 … seconds for its own streak, and 15 minutes at most.
  * 2. The fleet waits in the same way, 10 minutes at most, if two audiences have failed since its last token. Those that failed then take turns.
  * 3. While a streak holds an audience up, one request is sent at a time. At any time, requests for at most a quarter of the usable tokens, and at most 512, are under way.
- * 4. `Retry-After` holds for the whole fleet. So does a 429 without it, for as long as the operator says in another way, or for 15 minutes.
+ * 4. An answer that says "later" holds for the whole fleet, for as long as it says, or a refusal that says no time for 15 minutes.
  * 5. When a quarter of the budget is of unknown outcome, token requests are so far apart that half of it is left after a long outage. From three eighths
  *    on, the time between them doubles, up to 110 minutes. After 10 to 15 minutes a probe may go first: if it is answered, the token request follows at
  *    once, unless an earlier one failed after such a probe. While the record is new, the budget is the few tokens that a new record allows.

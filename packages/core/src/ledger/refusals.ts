@@ -5,7 +5,7 @@ import { isAfter } from './streaks.ts';
 
 const minute = 60_000;
 
-/** An attempt that the endpoint refused, other than by a 429. */
+/** An attempt that the endpoint refused without saying that it may accept it later. */
 export type Refused = Attempt & { readonly outcome: Outcome & { readonly holdUntil: number } };
 
 function isRefused(attempt: Attempt): attempt is Refused {
@@ -53,7 +53,7 @@ export function heldAfterRefusal(
   attempt: Attempt,
   failedAt: number,
   answered: Answered,
-): Pick<Outcome, 'count' | 'holdUntil'> {
+): { readonly count: number; readonly holdUntil: number } {
   const [before] = refusalsOf(record)
     .filter(
       ({ id, audience, secretId, outcome }) =>

@@ -13,8 +13,8 @@ import { heldAfterRefusal } from './refusals.ts';
 import { marginOf, revokedOf, tokenOf } from './tokens.ts';
 
 const minute = 60_000;
-/** After a 429 that says no time. */
-const rateLimitedMs = 15 * minute;
+/** After an answer that says "later", and no time. */
+const laterMs = 15 * minute;
 // The outcome of a reservation is known within this time, unless the process was stopped.
 const maxRequestMs = 6 * minute;
 
@@ -37,22 +37,24 @@ type AnswerKind =
   /** It is certain that no token was issued. */
   | {
       readonly kind: 'released';
-      readonly cause: 'unreachable' | 'rate_limited';
+      readonly cause: 'unreachable';
       readonly status?: number | undefined;
       readonly retryAfterMs?: number | undefined;
     }
+  /** The endpoint refused the request. `rate_limited` and `unavailable`: it said that it may accept the same one later. */
   | {
       readonly kind: 'released';
-      readonly cause: 'credentials' | 'misconfigured';
+      readonly cause: 'rate_limited' | 'unavailable' | 'credentials' | 'misconfigured';
       readonly status: number;
       readonly oauthError?: OAuthErrorCode | undefined;
+      readonly retryAfterMs?: number | undefined;
     }
   /** As many tokens as `charge` says may have been issued. */
   | {
       readonly kind: 'ambiguous';
       readonly charge: 1 | 2;
       readonly status?: number | undefined;
-      /** The endpoint said with its 503 how long it will be unavailable. */
+      /** The endpoint said how long it will be unavailable. */
       readonly retryAfterMs?: number | undefined;
       readonly reason?: string | undefined;
     };
@@ -104,24 +106,17 @@ function outcomeOf(record: LedgerRecord, now: number, attempt: Attempt, answer: 
         case 'unreachable':
           return { kind: 'unreached', at: failedAt, charge: 0, status: answer.status, ...told(answer.retryAfterMs) };
         case 'rate_limited':
-          return {
-            kind: 'refused',
-            at: failedAt,
-            charge: 0,
-            status: 429,
-            ...told(answer.retryAfterMs ?? rateLimitedMs),
-          };
+        case 'unavailable': {
+          const { cause, status, oauthError, retryAfterMs = laterMs } = answer;
+          const code = cause === 'unavailable' ? oauthError : undefined;
+          return { kind: 'refused', at: failedAt, charge: 0, status, code, ...told(retryAfterMs) };
+        }
         case 'credentials':
         case 'misconfigured': {
-          const { status, oauthError: code } = answer;
-          return {
-            kind: 'refused',
-            at: failedAt,
-            charge: 0,
-            status,
-            code,
-            ...heldAfterRefusal(record, attempt, failedAt, { status, code }),
-          };
+          const { status, oauthError: code, retryAfterMs = 0 } = answer;
+          const held = heldAfterRefusal(record, attempt, failedAt, { status, code });
+          const holdUntil = Math.max(held.holdUntil, Math.ceil(failedAt + retryAfterMs));
+          return { kind: 'refused', at: failedAt, charge: 0, status, code, ...held, holdUntil };
         }
       }
   }

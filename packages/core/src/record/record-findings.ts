@@ -31,7 +31,7 @@ export function isEmptyRecord(record: string): boolean {
 /** One failure after another, as a record remembers them. They are remembered until a token is issued, also when the wait that follows them is over. */
 export interface RepeatedFailure {
   /**
-   * `backoff`: token requests failed. `rate_limited`: the token endpoint answered 429. `credentials`: it answered 400, 401 or 403 to the credentials for one audience. `deaths`:
+   * `backoff`: token requests failed. `rate_limited`: the token endpoint limits the rate of requests. `credentials`: it answered 400, 401 or 403 to the credentials for one audience. `deaths`:
    * processes died during their requests. `rejections`: the API answered 401 to new tokens; the count starts again after an hour without one.
    */
   readonly kind: 'backoff' | 'rate_limited' | 'credentials' | 'deaths' | 'rejections';

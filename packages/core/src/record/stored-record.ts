@@ -13,6 +13,7 @@ import { acceptedRecord } from './record-findings.ts';
 import { randomId, recordKeyOf } from './seal.ts';
 
 export { authenticationVariables, secretVariables, unreadVariables, variables } from '../contract/variables.ts';
+export { type TemporaryCause, temporaryCauseOf } from '../endpoint/meaning-of.ts';
 export {
   failuresInRow,
   isEmptyRecord,

@@ -1,7 +1,8 @@
 import type { WrittenRequest } from '../contract/client-authentication.ts';
 import type { TokenResponseReason } from '../contract/errors.ts';
 import type { Settings } from '../contract/settings.ts';
-import { type FailedRequest, probeEndpoint, requestToken } from '../endpoint/token-endpoint.ts';
+import type { FailedRequest } from '../endpoint/meaning-of.ts';
+import { probeEndpoint, requestToken } from '../endpoint/token-endpoint.ts';
 import { reasonOf } from '../ledger/attempt.ts';
 import { revokedOf, tokenOf } from '../ledger/tokens.ts';
 import { instantOf } from '../platform/clock.ts';
@@ -120,15 +121,17 @@ async function send(
 /** Settles a request that brought no token. Rejects, or keeps the cached token. */
 async function failed(
   parts: ClientParts,
-  { flight, attempt, view }: ReservedRequest,
+  { flight, attempt, view, secret }: ReservedRequest,
   result: FailedRequest,
   durationMs: number,
 ): Promise<FlightResult> {
   const { settings, settlement } = parts;
   const settled = await settlement.enter(attempt, result, view);
   const denial = denialAfter(result, settled, attempt, settings.limits);
-  const { status, error } = result;
-  const failure = errorOf(settings, denial, settled, error);
+  const { status, error, tokenType } = result;
+  // An endpoint may repeat the secret anywhere.
+  const repeats = secret.value !== '' && tokenType?.includes(secret.value);
+  const failure = errorOf(settings, denial, settled, { error, tokenType: repeats ? undefined : tokenType });
   const { code, retryAt } = failure;
   const ambiguous = result.kind === 'ambiguous';
   const reason = ambiguous ? (result.reason as TokenResponseReason | undefined) : undefined;

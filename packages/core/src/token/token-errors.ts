@@ -3,10 +3,11 @@ import type { Settings } from '../contract/settings.ts';
 import { isDirect } from '../endpoint/connection.ts';
 import { defaultTransport } from '../endpoint/fetch-transport.ts';
 import { jsonAuthentication } from '../endpoint/json-request.ts';
+import type { FailedRequest } from '../endpoint/meaning-of.ts';
 import type { Denial } from '../ledger/decide.ts';
 import type { Attempt, Outcome } from '../ledger/journal.ts';
 import type { Limits } from '../ledger/limits.ts';
-import type { OAuthErrorCode } from '../ledger/oauth-error.ts';
+import { isOutageCode, type OAuthErrorCode } from '../ledger/oauth-error.ts';
 import { pace } from '../ledger/pace.ts';
 import { isAboutClient } from '../ledger/refusals.ts';
 import type { Answer } from '../ledger/settle.ts';
@@ -18,14 +19,18 @@ import type { Wait } from './running-flight.ts';
 
 /** Returns the denial that follows from a failed request. The view has its outcome. */
 export function denialAfter(answer: Answer, { record, now }: View, attempt: Attempt, limits: Limits): Denial {
-  const cause = answer.kind === 'released' && answer.cause !== 'unreachable' ? answer.cause : 'backoff';
+  const released = answer.kind === 'released' ? answer.cause : 'unreachable';
+  const cause = released === 'unreachable' || released === 'unavailable' ? 'backoff' : released;
   const holds = pace(record, now, attempt, 'cold', limits).holds.filter(({ kind }) => kind === cause);
   const settled = record.attempts.find(({ id }) => id === attempt.id);
   return { cause, retryAt: Math.max(now, ...holds.map(({ until }) => until)), attempt: settled };
 }
 
-/** Creates the error of a denial. `foreign`: the name and code of the error if there was no answer. */
-export function errorOf(settings: Settings, denial: Denial, view: View, foreign?: string): AnyServiceAuthError {
+/** What is known of a request of this process, and is not in the record. */
+export type Details = Pick<FailedRequest, 'error' | 'tokenType'>;
+
+/** Creates the error of a denial. `details`: those of the request that was denied just now. */
+export function errorOf(settings: Settings, denial: Denial, view: View, details?: Details): AnyServiceAuthError {
   const { clock, authentication } = settings;
   const { outcome } = denial.attempt ?? {};
   const retryAt = toLocalTime(denial.retryAt, view, clock);
@@ -45,7 +50,9 @@ export function errorOf(settings: Settings, denial: Denial, view: View, foreign?
       return serviceAuthError('ERR_CREDENTIALS_REJECTED', message, { about, endpointStatus, oauthError, retryAt });
     }
     case 'rate_limited': {
-      const message = `The token endpoint answered 429. Look for programs that use this clientId without this store; the next attempt is possible at ${when}.`;
+      const { status = 429 } = outcome ?? {};
+      const later = status === 429 ? '' : ' and said that the request may succeed later';
+      const message = `The token endpoint answered ${status}${later}. Look for programs that use this clientId without this store; the next attempt is possible at ${when}.`;
       return serviceAuthError('ERR_RATE_LIMITED', message, { retryAt });
     }
     case 'unreadable': {
@@ -58,7 +65,7 @@ export function errorOf(settings: Settings, denial: Denial, view: View, foreign?
     }
     case 'misconfigured':
     case 'backoff':
-      return backoffError(outcome, retryAt, when, settings, foreign);
+      return backoffError(outcome, retryAt, when, settings, details);
     case 'deaths': {
       const message = `Several processes were killed, or froze, during a token request, and each of these counts as a token. Let a process run for longer than timeoutMs before you stop it; the next attempt is possible at ${when}.`;
       return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { endpointStatus: undefined, ambiguous: true, retryAt });
@@ -132,26 +139,36 @@ function backoffError(
   retryAt: number,
   when: string,
   settings: Settings,
-  foreign?: string,
+  details: Details = {},
 ): AnyServiceAuthError {
   const { addressedBy, timeoutMs } = settings;
-  const { status, charge = 0 } = outcome ?? {};
+  const { kind, status, code, charge = 0 } = outcome ?? {};
   const ambiguous = charge > 0;
-  const reason = outcome?.kind === 'unknown' ? outcome.code : undefined;
-  if (reason !== undefined) {
-    const cached = 'is an old token, so a cache is probably answering: exclude token requests from it';
-    const unusable = `is no usable bearer token (${reason}): check the endpoint`;
-    const message = `The token endpoint's answer ${reason === 'cached' ? cached : unusable}. A token was counted; the next attempt is possible at ${when}.`;
-    return serviceAuthError('ERR_TOKEN_RESPONSE', message, { reason: reason as TokenResponseReason, retryAt });
+  if (kind === 'unknown' && code !== undefined) {
+    const reason = code as TokenResponseReason;
+    const message = `The token endpoint's answer ${flawOf(reason, details)}. A token was counted; the next attempt is possible at ${when}.`;
+    return serviceAuthError('ERR_TOKEN_RESPONSE', message, { reason, retryAt });
   }
+  const { error } = details;
   const silence =
-    foreign === 'TimeoutError'
+    error === 'TimeoutError'
       ? `did not answer in time (timeoutMs is ${timeoutMs})`
-      : `could not be reached or did not answer${foreign ? ` (${foreign})` : ''}`;
-  const cause = status === undefined ? silence : `answered ${status}`;
+      : `could not be reached or did not answer${error ? ` (${error})` : ''}`;
+  const isOutage = isOutageCode(code);
+  const answer = isOutage ? `says that it is out of order (${status} ${code})` : `answered ${status}`;
   const counted = ambiguous ? ' A token may have been issued, so one was counted.' : ' Nothing was counted.';
-  const message = `The token endpoint ${cause}.${counted}${proxyRemark(settings, foreign)} Check ${addressedBy} and the endpoint; the next attempt is possible at ${when}.${hintFor(settings, status)}`;
+  const check = isOutage ? 'Ask its provider' : `Check ${addressedBy} and the endpoint`;
+  const hint = isOutage ? '' : hintFor(settings, status);
+  const message = `The token endpoint ${status === undefined ? silence : answer}.${counted}${isOutage ? '' : proxyRemark(settings, error)} ${check}; the next attempt is possible at ${when}.${hint}`;
   return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { endpointStatus: status, ambiguous, retryAt });
+}
+
+/** Says what is wrong with an answer of 2xx, and what to do about it. */
+function flawOf(reason: TokenResponseReason, { tokenType }: Details): string {
+  if (reason === 'cached') return 'is an old token, so a cache is probably answering: exclude token requests from it';
+  if (reason !== 'token_type') return `is no usable bearer token (${reason}): check the endpoint`;
+  const type = tokenType === undefined ? 'not Bearer' : `"${tokenType}", not Bearer`;
+  return `is no usable bearer token: its token_type is ${type}. If the API accepts it as a bearer token, name this type in recognizedTokenTypes (SERVICE_AUTH_TOKEN_TYPES)`;
 }
 
 /** Creates the error of a token that expired before it arrived. */

@@ -132,15 +132,20 @@ describe('other audiences', () => {
 });
 
 describe('what the endpoint says', () => {
-  test.each([429, 503])('with a %i holds for all, until a token that was reserved later', (status) => {
+  test.each([
+    [429, undefined, 'refused', 'rate_limited'],
+    [400, 'other', 'refused', 'rate_limited'],
+    [400, 'temporarily_unavailable', 'refused', 'backoff'],
+    [503, undefined, 'unreached', 'backoff'],
+  ] as const)('with %i %s holds for all, until a token that was reserved later', (status, code, outcome, held) => {
     const told = attemptAt(noon - minute, {
-      outcome: { kind: 'refused', status, at: noon - minute, charge: 0, toldUntil: noon + hour },
+      outcome: { kind: outcome, status, code, at: noon - minute, charge: 0, toldUntil: noon + hour },
     });
     const token = (at: number) =>
       attemptAt(at, { id: 'token', audience: 'stock', outcome: { kind: 'issued', at: noon - second, charge: 1 } });
     const holds = (record: LedgerRecord) => paced(record, 'invoices').holds.map(({ kind, until }) => [kind, until]);
-    expect(holds(recordWith([told]))).toEqual([[status === 429 ? 'rate_limited' : 'backoff', noon + hour]]);
-    expect(holds(recordWith([told, token(noon - 2 * minute)]))).toHaveLength(1);
+    expect(holds(recordWith([told]))).toContainEqual([held, noon + hour]);
+    expect(holds(recordWith([told, token(noon - 2 * minute)]))).toContainEqual([held, noon + hour]);
     expect(holds(recordWith([told, token(noon - 2 * second)]))).toEqual([]);
   });
 });
@@ -381,7 +386,7 @@ describe('renewals', () => {
 
   test('of a token that cannot be opened are a quarter of an hour apart, also when the endpoint said no', () => {
     const told = tried(recordWith([]), noon, { unreadable: true }, () => {
-      return { kind: 'released', cause: 'rate_limited', retryAfterMs: second };
+      return { kind: 'released', cause: 'rate_limited', status: 429, retryAfterMs: second };
     });
     const caller = { audience: 'orders', keyId: 'key', secretId: 'secret', unreadable: true };
     const compacted = compact(told.record, noon + minute, usual);

@@ -27,6 +27,14 @@ const day = 86_400_000;
 const reasons = ['empty', 'not_json', 'access_token', 'token_type', 'expires_in'];
 const contentTypes = fc.constantFrom('application/json', 'application/json; charset=utf-8', 'text/html', '', '\0');
 const stored = Array.from({ length: 50 }, (_, seed) => grownRecord(seed));
+const timeHeaders = fc.constantFrom(
+  'retry-after',
+  'ratelimit',
+  'ratelimit-reset',
+  'x-ratelimit-reset',
+  'x-rate-limit-reset',
+);
+const times = mutated([...retryAfters, ...resets, '"default";r=0;t=30'], ['9', '-', ',', ':', 'GMT', ';', '"', '\\']);
 const damagedBody = fc.oneof(
   { weight: 4, arbitrary: mutated(bodies, jsonTrouble) },
   { weight: 1, arbitrary: fc.json() },
@@ -94,15 +102,18 @@ export const targets: Readonly<Record<string, Target>> = {
       const refused = status >= 300 && status < 500 && ![408, 421, 425].includes(status);
       assert(success || error !== undefined);
       // A 2xx answer may have an error in the place of a token.
-      const rejected = isServiceAuthError(error) && error.code === 'ERR_CREDENTIALS_REJECTED';
+      const rejected =
+        isServiceAuthError(error) &&
+        (/^ERR_(CREDENTIALS_REJECTED|RATE_LIMITED)$/.test(error.code) ||
+          (error.code === 'ERR_TOKEN_ENDPOINT' && !error.ambiguous));
       assert.equal(used, status === 421 ? 2 : refused || rejected ? 0 : 1);
       assert.equal(requests, 1);
     },
   ),
 
-  'Retry-After': target(mutated(retryAfters, ['9', '-', ',', ':', 'GMT']), async (retryAfter) => {
+  'headers that say when': target(fc.tuple(timeHeaders, times), async ([name, time]) => {
     const { error, askedAt } = await attempt({
-      transport: async () => ({ status: 429, headers: { 'retry-after': retryAfter }, body: '' }),
+      transport: async () => ({ status: 429, headers: { [name]: time }, body: '' }),
     });
     assert(isServiceAuthError(error) && error.code === 'ERR_RATE_LIMITED');
     const pauseMs = error.retryAt - askedAt;

@@ -170,6 +170,6 @@ function answerTo(attempt: Attempt, now: number, isDown: boolean, random: () => 
     };
   if (dice < 0.93) return { kind: 'released', cause: 'unreachable' };
   if (dice < 0.95) return { kind: 'released', cause: 'credentials', status: random() < 0.5 ? 401 : 403 };
-  if (dice < 0.97) return { kind: 'released', cause: 'rate_limited', retryAfterMs: minute };
+  if (dice < 0.97) return { kind: 'released', cause: 'rate_limited', status: 429, retryAfterMs: minute };
   return { kind: 'unsent', probed: random() < 0.1 };
 }
