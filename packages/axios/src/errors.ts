@@ -45,7 +45,10 @@ export function errorOfRequest(error: unknown, config: InternalAxiosRequestConfi
   return copy;
 }
 
-/** axios-retry takes every error without a response for one of the network. Core decides when a token is requested again, so repeating would be in vain. */
+/**
+ * Keeps axios-retry from repeating a request that got no token. axios-retry takes every error
+ * without a response for one of the network, and core decides when it asks for a token again.
+ */
 function excludeFromRetries(config: InternalAxiosRequestConfig): void {
   const state = Object(Reflect.get(config, 'axios-retry')) as { retryCondition?: (error: unknown) => unknown };
   const { retryCondition } = state;

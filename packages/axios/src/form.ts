@@ -2,7 +2,7 @@ import type { Hop } from './redirect.ts';
 
 /** A form of the package form-data. On Node, axios makes one of a plain object, too. */
 interface PackageForm {
-  /** For each field its header, its value, and a function that ends it. The form removes what it has sent. */
+  /** The header, the value and the end of each field. The form removes what it has sent. */
   readonly _streams: readonly unknown[];
   getBoundary(): string;
   getHeaders(): { readonly 'content-type': string };
@@ -11,8 +11,8 @@ interface PackageForm {
 const isText = (part: unknown): part is string | Uint8Array => typeof part === 'string' || part instanceof Uint8Array;
 
 /**
- * Returns a function that makes a request with such a form one that can be sent again. Call this before the form is sent. Undefined if the body is no
- * form of the package form-data, or if a value of the form is a stream.
+ * Returns a function that gives a request its form again, as bytes. Call this before the form is
+ * sent. Undefined if the body is no form of the package form-data, or if a value is a stream.
  */
 export function replayOf(body: unknown): ((hop: Hop) => Hop) | undefined {
   const form: Partial<PackageForm> = Object(body);

@@ -15,7 +15,7 @@ export function send(
 ): Promise<AxiosResponse> {
   const headers = headersOf(config);
   const authorization = headers.get('authorization');
-  // `Authorization: false` says that the request has none. An empty one, or null, was left in.
+  // `Authorization: false` says that the request has none. An empty one or null is a leftover.
   const isRefused = authorization === false && !config.auth;
   const isOwn = !isRefused && (Boolean(config.auth) || authorization !== undefined);
   if ((config.serviceAuth === false && Object.hasOwn(config, 'serviceAuth')) || isRefused) {

@@ -156,7 +156,7 @@ export function serviceAuth(auth: TokenSource): ServiceAuthGotExtension {
     const next = await inTime(waiting, options);
     if (!next) return response;
     const { calculateDelay } = options.retry;
-    // got counts the second try as a retry. It would use up one of those that the application allows.
+    // got counts the second try as a retry, and the application allows only so many retries.
     response.request.retryCount -= 1;
     const changes: OptionsInit = {
       ...replay,

@@ -32,7 +32,10 @@ export interface HttpClientRequest {
   readonly timeoutMs: number | undefined;
   /** Send this one without a token, in the way the adapter has for it. */
   readonly optOut: boolean;
-  /** True: receive the answer as a stream, in the client's own way and with its own defaults. A client without one receives it as any other answer. */
+  /**
+   * True: receive the answer as a stream, in the client's own way and with its own defaults. A
+   * client that has no streams receives it as any other answer.
+   */
   readonly streamed: boolean;
 }
 
