@@ -4,7 +4,6 @@ import { createSecureServer } from 'node:http2';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import tls, { type SecureVersion } from 'node:tls';
 import { certificateFiles, selfSigned, trusted } from '@service-auth/test-tools/certificates';
-import type { Manner } from './suite/outcomes.ts';
 
 /** A token endpoint, or the way to it, that fails in one way. */
 interface Failure {
@@ -16,8 +15,8 @@ interface Failure {
   readonly reused?: boolean;
   /** It happens at the forward proxy. */
   readonly proxied?: boolean;
-  /** Only clients that can be told so meet it. */
-  readonly manner?: Manner;
+  /** Only clients that throw answers of 400 and more meet it. */
+  readonly throws?: true;
   /** The number of complete token requests that have arrived. Each of them issues a token. */
   arrived(): number;
 }
@@ -61,12 +60,11 @@ export async function startFailures(): Promise<Failures> {
     add({ ...never, name, url: `https://localhost:${await listening(server)}` });
   };
 
-  /** Reads token requests, and reacts when a whole one is there. `count`: how many have come by this connection. Other requests are answered. */
-  function endpoint(react: (socket: Socket, count: number) => void) {
+  /** Reads token requests, and reacts when a whole one is there. Other requests are answered. */
+  function endpoint(react: React) {
     let arrived = 0;
     const onConnection = (socket: Socket) => {
       let received = '';
-      let count = 0;
       socket
         .on('error', () => {})
         .on('data', (data) => {
@@ -80,8 +78,7 @@ export async function startFailures(): Promise<Failures> {
             received = received.slice(end + 4 + length);
             if (head.startsWith('POST /oauth/token ')) {
               arrived += 1;
-              count += 1;
-              react(socket, count);
+              react(socket);
             } else socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
           }
         });
@@ -89,7 +86,7 @@ export async function startFailures(): Promise<Failures> {
     return { onConnection, arrived: () => arrived };
   }
 
-  async function sent(name: string, react: (socket: Socket, count: number) => void, fields: Partial<Failure> = {}) {
+  async function sent(name: string, react: React, fields: Partial<Failure> = {}) {
     const { onConnection, arrived } = endpoint(react);
     const url = `http://127.0.0.1:${await listening(net.createServer(onConnection))}`;
     add({ name, arrives: true, url, arrived, ...fields });
@@ -120,35 +117,6 @@ export async function startFailures(): Promise<Failures> {
     const server = tls.createServer({ ...trusted, ...mutual, minVersion: version, maxVersion: version }, onConnection);
     const url = `https://localhost:${await listening(server)}`;
     add({ name: `the server wants a certificate of the client, ${version}`, arrives, url, arrived });
-  }
-
-  /** A TLS endpoint that issues a token and resets the connection. The next connection ends before its handshake. */
-  async function lostThenUnreachable() {
-    const lost = new Set<Socket>();
-    const { onConnection, arrived } = endpoint(() => {
-      for (const socket of relayed) lost.add(socket.resetAndDestroy());
-    });
-    const relayed = new Set<Socket>();
-    const port = await listening(tls.createServer(trusted, onConnection));
-    const relay = net.createServer((socket) => {
-      if (lost.size > 0) {
-        lost.clear();
-        socket.end();
-        return;
-      }
-      const upstream = net.connect(port, '127.0.0.1').on('error', () => {});
-      socket.pipe(upstream).pipe(socket);
-      relayed.add(socket);
-      socket.on('close', () => relayed.delete(socket));
-    });
-    const url = `https://localhost:${await listening(relay)}`;
-    add({
-      name: 'the client sends again: a lost token, then no connection',
-      arrives: true,
-      url,
-      manner: 'repeats',
-      arrived,
-    });
   }
 
   async function refusedStream() {
@@ -210,27 +178,9 @@ export async function startFailures(): Promise<Failures> {
   await sent('408, and the connection ends', (socket) => {
     socket.end('HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
   });
-  await sent('421, then a token', (socket, count) => {
-    const token = `{"access_token":"token-${count}","token_type":"Bearer","expires_in":86400}`;
-    const [status, body] = count === 1 ? ['421 Misdirected Request', ''] : ['200 OK', token];
-    socket.write(
-      `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-    );
-  });
-  await sent('421, then nothing', (socket, count) => {
-    if (count === 1) socket.write('HTTP/1.1 421 Misdirected Request\r\ncontent-length: 0\r\n\r\n');
-    else socket.end();
-  });
   await brokenTls('TLSv1.2');
   await brokenTls('TLSv1.3');
   await refusedStream();
-  add({
-    ...never,
-    name: 'the client sends again: no connection each time',
-    url: `http://127.0.0.1:${closedPort}`,
-    manner: 'repeats',
-  });
-  await lostThenUnreachable();
   const limited = await listening(
     createHttpServer((_, response) => response.writeHead(429, { 'retry-after': '60' }).end()),
   );
@@ -238,13 +188,13 @@ export async function startFailures(): Promise<Failures> {
     name: 'the client throws: 429',
     arrives: undefined,
     url: `http://127.0.0.1:${limited}`,
-    manner: 'throws',
+    throws: true,
     arrived: () => 0,
   });
   await sent(
     'the client throws: 503',
     (socket) => socket.end('HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\n\r\n'),
-    { manner: 'throws' },
+    { throws: true },
   );
 
   return {

@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { certificateFiles } from '@service-auth/test-tools/certificates';
 import { engine, nodes } from './engines.ts';
 import type { Failures } from './failures.ts';
-import type { Manner, Measured, Task } from './suite/outcomes.ts';
+import type { Measured, Task } from './suite/outcomes.ts';
 
 /** The tasks that a program gets, in order, and what it made of them. */
 type Meet = (tasks: readonly Task[], proxy: string) => Promise<Measured[]>;
@@ -28,8 +28,8 @@ interface Program {
   readonly meet: Meet;
   /** It uses no forward proxy of the environment. */
   readonly withoutProxy?: boolean;
-  /** The manners that its client can be told. */
-  readonly manners?: readonly Manner[];
+  /** Its client can throw answers of 400 and more. */
+  readonly canThrow?: boolean;
 }
 
 const limitMs = 120_000;
@@ -65,10 +65,9 @@ export function columnsOf(folder: string, script: string): Column[] {
   const installed = (name: string, client: string, version: string) => {
     const require = createRequire(new URL(`../../packages/${name}/package.json`, import.meta.url));
     const address = (module: string) => pathToFileURL(require.resolve(module)).href;
-    const argv = [client, address(version), ...(client === 'axios' ? [address('axios-retry')] : [])];
     // undici 6.18 has no interceptor that throws.
-    const manners: readonly Manner[] = version === 'undici-oldest' ? ['repeats'] : ['repeats', 'throws'];
-    return { name: version, file: newest, meet: program(newest, [], argv), manners };
+    const canThrow = version !== 'undici-oldest';
+    return { name: version, file: newest, meet: program(newest, [], [client, address(version)]), canThrow };
   };
   return [
     {
@@ -139,15 +138,13 @@ export type Cells = Map<string, string>;
 /** Has one program meet all failures. Throws if the record counts less than was issued, or if a failure was not the one it should be. */
 export async function meetAll(
   { title }: Column,
-  { name, meet, withoutProxy, manners = [] }: Program,
+  { name, meet, withoutProxy, canThrow }: Program,
   failures: Failures,
 ): Promise<Cells> {
-  const asked = failures.all.filter(
-    ({ proxied, manner }) => !(proxied && withoutProxy) && (manner === undefined || manners.includes(manner)),
-  );
+  const asked = failures.all.filter(({ proxied, throws }) => !(proxied && withoutProxy) && !(throws && !canThrow));
   const before = asked.map((failure) => failure.arrived());
   const measured = await meet(
-    asked.map(({ url, reused, manner }) => ({ url, ...(reused && { reused }), ...(manner && { manner }) })),
+    asked.map(({ url, reused, throws }) => ({ url, ...(reused && { reused }), ...(throws && { throws }) })),
     failures.proxy,
   );
   const cells: Cells = new Map(failures.all.map((failure) => [failure.name, '–']));

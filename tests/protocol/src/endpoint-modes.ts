@@ -35,7 +35,6 @@ export const endpointModes: Readonly<Record<string, Mode>> = {
           token_refused: 0.03,
           token_rate_limited: 0.03,
           token_redirected: 0.02,
-          token_sent_twice: 0.02,
           token_reply_lost: 0.03,
           token_5xx_after: 0.03,
           token_garbled: 0.02,
@@ -44,17 +43,15 @@ export const endpointModes: Readonly<Record<string, Mode>> = {
         countIsExact: true,
       }),
   },
-  resent: {
-    about: 'a transport that sends again after a lost answer, and one that throws answers as errors',
+  thrown: {
+    about: 'a transport that throws answers as errors',
     promised: true,
     settings: (random) =>
       drawn(random, {
         tokens: random.pick([12, 24, 40]),
-        // Reports of the runtime do not say whose they are, so a second process would count more than is exact.
-        processes: 1,
+        processes: random.integer(1, 3),
         callEveryMs: random.between(5, 30) * minute,
         rates: {
-          token_sent_again: 0.3,
           token_answer_thrown: 0.6,
           token_5xx_before: 0.05,
           token_5xx_after: 0.05,
@@ -81,8 +78,6 @@ export const endpointModes: Readonly<Record<string, Mode>> = {
         callEveryMs: random.between(5, 30) * minute,
         rates: {
           ...everything,
-          // The operator sees two requests where fetch sends one again.
-          token_sent_twice: 0,
           token_refused: random.pick([0.05, 0.4]),
           token_rate_limited: 0.1,
           token_redirected: 0.05,
@@ -113,24 +108,6 @@ export const endpointModes: Readonly<Record<string, Mode>> = {
         maxFreezeMs: 2.5 * minute,
         maxQueueMs: minute,
         ...(isHealthy ? { rates: {}, feasible: true } : { rates: { ...everything, store_clock_step: 0 } }),
-      });
-    },
-  },
-  repeated: {
-    about:
-      'a transport that sends again after a lost answer, has another token issued, and cannot connect in the end: it counts as one, so twice the limit is not exceeded',
-    promised: true,
-    weight: 2,
-    settings: (random) => {
-      const tokens = random.pick([12, 24, 40]);
-      const rates = { token_repeated: 0.3, token_unreachable: 0.1, token_reply_lost: 0.03, caller_aborts: 0.02 };
-      return drawn(random, {
-        tokens,
-        bound: 2 * tokens,
-        tokensPerRequest: 2,
-        processes: random.integer(1, 3),
-        callEveryMs: random.between(5, 30) * minute,
-        rates,
       });
     },
   },

@@ -1,25 +1,6 @@
 import { fnv, fnvOfBytes, type Random } from './random.ts';
 
-type Listener = (report: unknown) => void;
-
 let isAside = false;
-/** Who listens to the reports of HTTP clients in this run. A process that was killed never stops. */
-let listeners = new Map<string, Set<Listener>>();
-
-const channels = {
-  subscribe(name: string, listener: Listener): void {
-    if (!isAside) listeners.set(name, (listeners.get(name) ?? new Set()).add(listener));
-  },
-  unsubscribe(name: string, listener: Listener): void {
-    listeners.get(name)?.delete(listener);
-  },
-};
-
-/** An HTTP client reports what it does, as by `node:diagnostics_channel`. */
-export function publish(name: string, report: unknown): void {
-  for (const listener of [...(listeners.get(name) ?? [])]) listener(report);
-}
-
 /** Does what must not change a run, so it draws from a randomness of its own. `work` must end in one turn. */
 export async function aside<Result>(work: () => Promise<Result>): Promise<Result> {
   isAside = true;
@@ -34,7 +15,7 @@ export async function aside<Result>(work: () => Promise<Result>): Promise<Result
 }
 
 /**
- * Replaces the randomness, the time, the cryptography and the reports of HTTP clients of this process until the returned function is called: `Math.random` and `crypto` draw from
+ * Replaces the randomness, the time and the cryptography of this process until the returned function is called: `Math.random` and `crypto` draw from
  * `random`, and `crypto.subtle` is a toy that answers by microtask. The real one answers from other threads, which no seed can order.
  * If `repeats` returns true, bytes are drawn that were drawn before, as by a process that was resumed from the same image of memory as another one.
  */
@@ -42,9 +23,6 @@ export function seedGlobals(random: Random, repeats: () => boolean, timer: () =>
   const originalRandom = Math.random;
   const [dateNow, performanceNow] = [Date.now, performance.now];
   const originalStackTraceLimit = Error.stackTraceLimit;
-  // A browser has none. The start page of the site runs a day there.
-  const host: typeof process | undefined = globalThis.process;
-  const getBuiltinModule = host?.getBuiltinModule;
   const original = Object.getOwnPropertyDescriptor(globalThis, 'crypto') as PropertyDescriptor;
   const others = random.fork('aside');
   Math.random = () => (isAside ? others : random).next();
@@ -53,10 +31,6 @@ export function seedGlobals(random: Random, repeats: () => boolean, timer: () =>
   performance.now = () => (isAside ? 0 : timer());
   // A run throws thousands of errors, and their stacks are not read.
   Error.stackTraceLimit = 0;
-  listeners = new Map();
-  const ofThisRun = (name: string) =>
-    name === 'node:diagnostics_channel' ? channels : getBuiltinModule?.(name as 'node:process');
-  if (host) host.getBuiltinModule = ofThisRun as typeof process.getBuiltinModule;
   const drawn = new Map<number, Uint8Array>();
   const getRandomValues = (bytes: Uint8Array) => {
     if (isAside) {
@@ -73,7 +47,6 @@ export function seedGlobals(random: Random, repeats: () => boolean, timer: () =>
   return () => {
     Math.random = originalRandom;
     Date.now = dateNow;
-    if (host && getBuiltinModule) host.getBuiltinModule = getBuiltinModule;
     performance.now = performanceNow;
     Error.stackTraceLimit = originalStackTraceLimit;
     Object.defineProperty(globalThis, 'crypto', original);

@@ -7,7 +7,7 @@ import type {
   Transport,
   TransportResponse,
 } from '@service-auth/core';
-import { brokenConnection, neverConnected, sentAgain, thrownAnswer } from './connection-errors.ts';
+import { brokenConnection, neverConnected, thrownAnswer } from './connection-errors.ts';
 import type { CallFault, Dice } from './faults.ts';
 import type { Judge } from './judge/judge.ts';
 import type { Ending, SentRequest } from './judge/sights.ts';
@@ -212,10 +212,7 @@ export function createNetwork(
         if (!isProbe) watch.mayHaveIssued(1);
         if (hit('token_request_lost') || down === 'silent') return;
         const queuedMs = hit('token_request_late') ? latency.between(second, reach.maxQueueMs) : 0;
-        const twice = hit('token_sent_twice');
         const brokenAfter = hit('token_broken_after');
-        const again = hit('token_sent_again');
-        const repeated = hit('token_repeated');
         const thrown = hit('token_answer_thrown');
         const lost = hit('token_reply_lost');
         const lateMs = hit('token_reply_late') ? latency.between(second, 45 * second) : 0;
@@ -225,17 +222,15 @@ export function createNetwork(
         const leavesAt = latency.chance(0.5) ? world.now : world.now + heldMs;
         world.at(leavesAt + latency.between(2, 200) + queuedMs, () => {
           watch.arrived();
-          const said = answerInOutage(down, isProbe) ?? answerOf(machine.name, request.body, requestedAt, twice);
+          const said = answerInOutage(down, isProbe) ?? answerOf(machine.name, request.body, requestedAt);
           const figures = isProbe ? {} : operator?.headers();
           const headers = { ...(said.headers as Record<string, string>), ...figures };
           const isStalled = isProbe && reach.stallsProbes === true;
           const answer = { ...said, headers, ...(isStalled && { body: new Promise<string>(() => {}) }) };
-          if (repeated) service.receive(request.body, requestedAt, machine.name);
           if (lost) return;
           const slowMs = down === 'slow' ? 6 * second : 0;
           reply(latency.between(2, 200) + lateMs + slowMs, () => {
             if (brokenAfter) return reject(brokenConnection(dice.of('token_broken_after')));
-            if (again || repeated) return reject(sentAgain(dice.of('token_sent_again')));
             // After its deadline nobody reads the answer.
             if (!request.signal.aborted) watch.answered(sent, endingOf(answer));
             if (isRefusal(answer.status) && !isProbe) watch.mayHaveIssued(-1);
@@ -260,12 +255,7 @@ export function createNetwork(
     return laterAnswers[laterAnswered % laterAnswers.length] as TransportResponse;
   }
 
-  function answerOf(machine: string, body: string, requestedAt: number, twice: boolean): TransportResponse {
-    // Sent again by fetch; one of the two may have issued a token.
-    if (twice) {
-      watch.mayHaveIssued(1);
-      return service.receive(body, requestedAt, machine).status === 200 ? status(421) : status(401);
-    }
+  function answerOf(machine: string, body: string, requestedAt: number): TransportResponse {
     if (dice.roll('token_5xx_before')) return status(dice.of('token_5xx_before').pick([500, 502, 503, 408]));
     if (dice.roll('token_refused')) {
       const random = dice.of('token_refused');
@@ -352,7 +342,7 @@ function headerOf({ headers }: TransportResponse): string | undefined {
 }
 
 function isRefusal(code: number): boolean {
-  return code >= 300 && code < 500 && ![408, 421, 425].includes(code);
+  return code >= 300 && code < 500 && ![408, 425].includes(code);
 }
 
 function status(code: number): TransportResponse {

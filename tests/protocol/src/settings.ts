@@ -104,7 +104,6 @@ const network: Rates = {
   token_reply_late: 0.03,
   token_5xx_before: 0.03,
   token_5xx_after: 0.04,
-  token_sent_twice: 0.01,
   token_broken_after: 0.02,
   token_refusal_endless: 0.003,
   token_garbled: 0.01,

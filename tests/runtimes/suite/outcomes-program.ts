@@ -1,13 +1,13 @@
 // Meets failures on Node, Bun and Deno. Arguments: the tasks, as JSON; the HTTP client; where it is installed; a forward proxy.
 import { fetchTransport, type ServiceAuthOptions, type TransportRequest } from '@service-auth/core';
-import { type Manner, type Measured, measure, type Task } from './outcomes.ts';
+import { type Measured, measure, type Task } from './outcomes.ts';
 
 type Fetch = (url: string, init?: object) => Promise<Response>;
 interface Undici {
   readonly fetch: Fetch;
   readonly EnvHttpProxyAgent?: new () => object;
   readonly Agent: new () => { compose(interceptor: object): object };
-  readonly interceptors: { retry(options: object): object; responseError(): object };
+  readonly interceptors: { responseError(): object };
 }
 interface Axios {
   post(
@@ -16,7 +16,6 @@ interface Axios {
     options: object,
   ): Promise<{ status: number; headers: Record<string, string>; data: string }>;
   get(url: string): Promise<unknown>;
-  create(): Axios;
 }
 type Got = (
   url: string,
@@ -27,17 +26,14 @@ interface HttpClient {
   warm(url: string): Promise<unknown>;
 }
 
-const [tasks = '[]', name = 'fetch', location = '', plugin = ''] = process.argv.slice(2);
-
-/** Sends a failed request of got again at once, whatever the error is. */
-const once = ({ attemptCount }: { attemptCount: number }) => (attemptCount === 1 ? 1 : 0);
+const [tasks = '[]', name = 'fetch', location = ''] = process.argv.slice(2);
 
 /** Asks for something else, so that the connection has been used. */
 const warmedBy = (send: Fetch) => async (url: string) => {
   for (let request = 0; request < 3; request++) await (await send(url)).text();
 };
 
-const clients: Record<string, (manner?: Manner) => Promise<HttpClient>> = {
+const clients: Record<string, (throws?: true) => Promise<HttpClient>> = {
   async fetch() {
     return { warm: warmedBy((url) => fetch(url)) };
   },
@@ -45,30 +41,19 @@ const clients: Record<string, (manner?: Manner) => Promise<HttpClient>> = {
     const send: Fetch = (url, init) => fetch(url, init);
     return { warm: warmedBy(send), transport: fetchTransport({ fetch: send }) };
   },
-  async undici(manner) {
+  async undici(throws) {
     const { fetch, EnvHttpProxyAgent, Agent, interceptors } = (await import(location)) as Undici;
-    const dispatchers = {
-      repeats: () => new Agent().compose(interceptors.retry({ methods: ['POST'], minTimeout: 1, maxRetries: 1 })),
-      throws: () => new Agent().compose(interceptors.responseError()),
-    };
-    const dispatcher = manner ? dispatchers[manner]() : new (EnvHttpProxyAgent ?? Agent)();
+    const dispatcher = throws ? new Agent().compose(interceptors.responseError()) : new (EnvHttpProxyAgent ?? Agent)();
     const send: Fetch = (url, init) => fetch(url, { ...init, dispatcher });
     return { warm: warmedBy(send), transport: fetchTransport({ fetch: send }) };
   },
-  async axios(manner) {
-    const { default: plain } = (await import(location)) as { default: Axios };
-    const axios = plain.create();
-    if (manner === 'repeats') {
-      // It is a module of CommonJS.
-      type AxiosRetry = { default: { default(axios: Axios, options: object): void } };
-      const { default: retry } = (await import(plugin)) as AxiosRetry;
-      retry.default(axios, { retries: 1, retryCondition: () => true });
-    }
+  async axios(throws) {
+    const { default: axios } = (await import(location)) as { default: Axios };
     const options = {
       responseType: 'text',
       maxRedirects: 0,
       transformResponse: [],
-      ...(manner !== 'throws' && { validateStatus: null }),
+      ...(!throws && { validateStatus: null }),
     };
     return {
       warm: (url) => axios.get(url),
@@ -78,10 +63,9 @@ const clients: Record<string, (manner?: Manner) => Promise<HttpClient>> = {
       },
     };
   },
-  async got(manner) {
+  async got(throws) {
     const { default: got } = (await import(location)) as { default: Got };
-    const retry = manner === 'repeats' ? { limit: 1, methods: ['POST'], calculateDelay: once } : { limit: 0 };
-    const options = { throwHttpErrors: manner === 'throws', followRedirect: false, retry };
+    const options = { throwHttpErrors: throws === true, followRedirect: false, retry: { limit: 0 } };
     return {
       warm: (url) => got(url, options),
       async transport({ url, method, headers, body, signal }: TransportRequest) {
@@ -95,7 +79,7 @@ const clients: Record<string, (manner?: Manner) => Promise<HttpClient>> = {
 async function main(): Promise<void> {
   const measured: Measured[] = [];
   for (const task of JSON.parse(tasks) as Task[]) {
-    const client = await clients[name]?.(task.manner);
+    const client = await clients[name]?.(task.throws);
     if (!client) throw new Error(`There is no client ${name}.`);
     measured.push(await measure(task, client.warm, client.transport));
   }

@@ -1,13 +1,10 @@
 import { createServiceAuth, isServiceAuthError, type ServiceAuthOptions } from '@service-auth/core';
 
-/** `repeats`: a dispatcher or plugin sends a failed request again. `throws`: answers of 400 and more become errors. */
-export type Manner = 'repeats' | 'throws';
-
-/** A failure as a program meets it: where, whether its connection was used before, and what its client makes of failures. */
+/** A failure as a program meets it: where, whether its connection was used before, and whether its client throws answers of 400 and more. */
 export interface Task {
   readonly url: string;
   readonly reused?: boolean;
-  readonly manner?: Manner;
+  readonly throws?: true;
 }
 
 /** The result of a program after a failure. */

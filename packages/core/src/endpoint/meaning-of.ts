@@ -22,9 +22,6 @@ export type FailedRequest = Exclude<Answer, { kind: 'issued' }> & {
 /** A token, or the outcome of a request that brought none. */
 export type Meaning = { readonly kind: 'token'; readonly token: IssuedToken } | FailedRequest;
 
-// After a 421, fetch sends the request again by itself. So two requests may have been accepted, and the second answer does not tell.
-export const misdirected = { kind: 'ambiguous', charge: 2, status: 421 } as const;
-
 /**
  * Returns the meaning of an answer. If a token may have been issued, it counts as issued. The first row
  * that fits decides:
@@ -32,12 +29,12 @@ export const misdirected = { kind: 'ambiguous', charge: 2, status: 421 } as cons
  * | answer | meaning | may have issued a token |
  * | --- | --- | --- |
  * | 2xx without an error in the place of a token | a token, or an unusable one | yes |
- * | 408, 421, 425, 5xx and what is no status of a refusal | `ambiguous`: a gateway may send these although the endpoint accepted the request | yes |
+ * | 408, 425, 5xx and what is no status of a refusal | `ambiguous`: a gateway may send these although the endpoint accepted the request | yes |
  * | 429, a code of throttling | `rate_limited` | no |
  * | the code `temporarily_unavailable` or `server_error` | `unavailable`: an outage of the endpoint | no |
  * | 2xx with an error, 400, 401 or 403, with a `Retry-After` that is not over | `rate_limited` | no |
  * | 401; 2xx, 400 or 403 with the JSON of an authorization server | `credentials` | no |
- * | the rest: 3xx, 404 and the like | `misconfigured` | no |
+ * | the rest: 3xx, 404, 421 and the like | `misconfigured` | no |
  */
 export function meaningOf(
   response: TransportResponse,
@@ -60,7 +57,6 @@ export function meaningOf(
     if (!isRefusal(body))
       return { kind: 'ambiguous', charge: 1, status, reason: token, tokenType, retryAfterMs: toldMs };
   }
-  if (status === 421) return misdirected;
   if (!isSuccess && (status === 408 || status === 425 || !(status >= 300 && status < 500)))
     return { kind: 'ambiguous', charge: 1, status, retryAfterMs: toldMs };
 

@@ -5,8 +5,8 @@ import type { Quota } from '../ledger/journal.ts';
 import type { Clock } from '../platform/clock.ts';
 import { timedOut, within } from '../platform/pause.ts';
 import { describeError } from '../platform/untrusted.ts';
-import { type ExchangeWatch, watchExchange } from './connection-evidence.ts';
-import { type FailedRequest, type Meaning, meaningOf, misdirected } from './meaning-of.ts';
+import { answerIn, neverConnected } from './failed-exchange.ts';
+import { type FailedRequest, type Meaning, meaningOf } from './meaning-of.ts';
 import { readQuota } from './quota-header.ts';
 import { headerOf } from './response-header.ts';
 import type { ExpectedToken } from './token-response.ts';
@@ -47,7 +47,6 @@ export async function requestToken(
   const abort = () => controller.abort();
   if (ended?.aborted) abort();
   ended?.addEventListener('abort', abort);
-  const watch = watchExchange(url);
   let rejection: TokenRequestResult | undefined;
 
   async function exchange(): Promise<TokenRequestResult | typeof timedOut> {
@@ -66,13 +65,10 @@ export async function requestToken(
   }
 
   // A transport that ignores its signal has this deadline too.
-  const result = await within(timeoutMs, clock, exchange).catch((error: unknown) => failureOf(error, watch, clock));
-  watch.end();
+  const result = await within(timeoutMs, clock, exchange).catch((error: unknown) => failureOf(error, clock));
   ended?.removeEventListener('abort', abort);
   if (result === timedOut) abort();
-  if (watch.hidden === 2) return misdirected;
-  const outcome = result === timedOut ? (rejection ?? { kind: 'ambiguous', charge: 1, error: 'TimeoutError' }) : result;
-  return outcome.kind === 'released' && watch.hidden ? { ...outcome, kind: 'ambiguous', charge: 1 } : outcome;
+  return result === timedOut ? (rejection ?? { kind: 'ambiguous', charge: 1, error: 'TimeoutError' }) : result;
 }
 
 /**
@@ -117,14 +113,13 @@ function interpret(
   };
 }
 
-function failureOf(error: unknown, watch: ExchangeWatch, clock: Clock): TokenRequestResult {
+function failureOf(error: unknown, clock: Clock): TokenRequestResult {
   if (isServiceAuthError(error) && error.code === 'ERR_TOKEN_RESPONSE') {
     return { kind: 'ambiguous', charge: 1, reason: error.reason };
   }
-  const answer = watch.answerIn(error);
-  if (answer) return interpret(answer, '', clock);
   const what = describeError(error);
-  return watch.neverConnected(error)
-    ? { kind: 'released', cause: 'unreachable', error: what }
-    : { kind: 'ambiguous', charge: 1, error: what };
+  // A proxy's refusal may come with the status of the proxy, so this is asked first.
+  if (neverConnected(error)) return { kind: 'released', cause: 'unreachable', error: what };
+  const answer = answerIn(error);
+  return answer ? interpret(answer, '', clock) : { kind: 'ambiguous', charge: 1, error: what };
 }

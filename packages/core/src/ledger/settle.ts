@@ -2,7 +2,6 @@ import { byGeneration } from './attempt.ts';
 import {
   type Attempt,
   type LedgerRecord,
-  latestGeneration,
   type Outcome,
   type Quota,
   type StoredToken,
@@ -49,10 +48,10 @@ type AnswerKind =
       readonly oauthError?: OAuthErrorCode | undefined;
       readonly retryAfterMs?: number | undefined;
     }
-  /** As many tokens as `charge` says may have been issued. */
+  /** A token may have been issued. */
   | {
       readonly kind: 'ambiguous';
-      readonly charge: 1 | 2;
+      readonly charge: 1;
       readonly status?: number | undefined;
       /** The endpoint said how long it will be unavailable. */
       readonly retryAfterMs?: number | undefined;
@@ -65,12 +64,7 @@ export function settle(record: LedgerRecord, now: number, reserved: Attempt, ans
   const known = record.attempts.find(({ id }) => id === reserved.id) ?? reserved;
   const { quota } = answer;
   const settled = withOutcome(record, known, { ...outcomeOf(record, now, known, answer), quota });
-  if (answer.kind === 'issued') return withToken(settled, answer.token);
-  if (answer.kind !== 'ambiguous' || answer.charge === 1) return settled;
-  // Two requests may have arrived.
-  const twin = { ...known, id: `${known.id}+`, generation: latestGeneration(settled, now) + 1, order: undefined };
-  const before = record.attempts.find(({ id }) => id === twin.id) ?? twin;
-  return withOutcome(settled, before, outcomeOf(record, now, before, answer));
+  return answer.kind === 'issued' ? withToken(settled, answer.token) : settled;
 }
 
 function withOutcome(record: LedgerRecord, attempt: Attempt, outcome: Outcome): LedgerRecord {

@@ -6,8 +6,8 @@ import { limitsFor, termLimits } from '../../src/ledger/limits.ts';
 import { merge } from '../../src/ledger/merge.ts';
 import { withSpentElsewhere } from '../../src/ledger/orders.ts';
 import { settle } from '../../src/ledger/settle.ts';
-import { day, hour, minute, second } from '../support/instants.ts';
-import { ambiguous, attemptAt, issued, recordWith, tried, unknownAt, usual } from './support/attempts.ts';
+import { day, hour, minute } from '../support/instants.ts';
+import { attemptAt, issued, recordWith, unknownAt, usual } from './support/attempts.ts';
 import { noon } from './support/history.ts';
 import { used } from './support/records.ts';
 
@@ -79,13 +79,6 @@ describe('what counts', () => {
     const folded = compact({ ...late, attempts: [...late.attempts, ...later] }, noon, usual);
     expect(folded.buckets).toMatchObject([{ unknown: false, count: 1 }]);
     expect(leaves({ ...folded, attempts: [] })).toEqual([term.pendingMs]);
-  });
-
-  test('is two tokens if two requests may have arrived, however often the outcome is written', () => {
-    const twice = () => ({ ...ambiguous(), charge: 2 }) as const;
-    const { record, attempt, now } = tried(recordWith([]), noon, {}, twice);
-    expect(used(record, now, usual)).toBe(2);
-    expect(used(settle(record, now + second, attempt, twice()), now, usual)).toBe(2);
   });
 
   test('is what somebody said was spent elsewhere: the largest number, from the latest instant on', () => {

@@ -99,14 +99,14 @@ export const targets: Readonly<Record<string, Target>> = {
       const transport = async () => ({ status, headers, body: late[arrives]?.() ?? text });
       const { error, used, requests } = await attempt({ transport });
       const success = status >= 200 && status < 300;
-      const refused = status >= 300 && status < 500 && ![408, 421, 425].includes(status);
+      const refused = status >= 300 && status < 500 && ![408, 425].includes(status);
       assert(success || error !== undefined);
       // A 2xx answer may have an error in the place of a token.
       const rejected =
         isServiceAuthError(error) &&
         (/^ERR_(CREDENTIALS_REJECTED|RATE_LIMITED)$/.test(error.code) ||
           (error.code === 'ERR_TOKEN_ENDPOINT' && !error.ambiguous));
-      assert.equal(used, status === 421 ? 2 : refused || rejected ? 0 : 1);
+      assert.equal(used, refused || rejected ? 0 : 1);
       assert.equal(requests, 1);
     },
   ),

@@ -52,7 +52,7 @@ export const everyPurposeKeepsToItsShare: Promised = ({ store, facts: { usages }
       const present = new Set(before?.issuances.map(({ id }) => id));
       // Those that are written together were made one after another.
       const isNew = ({ id, at }: Issuance) => !present.has(id) && at > askedAt - minute;
-      const added = withoutTwins(usage.issuances).filter(isNew).reverse();
+      const added = usage.issuances.filter(isNew).reverse();
       for (const [at, window] of usage.windows.entries()) {
         // Old ones are added up, and count for as long as the latest of them. How many that are, nobody can see.
         if (window.used > usage.issuances.filter((issuance) => usages.isCounted(issuance, window)).length) continue;
@@ -83,16 +83,7 @@ export const renewalsCausedBy401sAreFew: Promised = ({ facts: { usages } }, viol
   return {
     counted({ issuances, windows }) {
       if (!usages.areComparable || !usages.isUniform) return;
-      for (const window of windows) judge(withoutTwins(issuances), window);
+      for (const window of windows) judge(issuances, window);
     },
   };
 };
-
-/** A request that fetch sent twice counts twice, whatever it was for. */
-function withoutTwins(issuances: readonly Issuance[]): Issuance[] {
-  const isTwin = ({ at, instance, audience }: Issuance, index: number) =>
-    issuances
-      .slice(index + 1)
-      .some((other) => other.at === at && other.instance === instance && other.audience === audience);
-  return issuances.filter((issuance, index) => !isTwin(issuance, index));
-}

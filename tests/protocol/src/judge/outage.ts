@@ -170,5 +170,5 @@ export const aTokenEndsTheRowOfDeaths: Promised = (_, violated) => ({
 
 /** The endpoint says with this status that it issued no token. */
 function isRefusal(status: number): boolean {
-  return status >= 300 && status < 500 && ![408, 421, 425].includes(status);
+  return status >= 300 && status < 500 && ![408, 425].includes(status);
 }

@@ -68,7 +68,6 @@ export function historyOf(seed: number, { steps, compacts = true, faults = false
   const answered = (attempt: Attempt, answer: Answer) => {
     const isFree = answer.kind === 'released' || (answer.kind === 'unsent' && !answer.probed);
     if (isFree) free.add(attempt.id);
-    if (answer.kind === 'ambiguous' && answer.charge === 2) spent = new Set([...spent, `${attempt.id}+`]);
     write(settle(record, now, attempt, answer));
   };
 
@@ -164,7 +163,7 @@ function answerTo(attempt: Attempt, now: number, isDown: boolean, random: () => 
   if (dice < 0.88)
     return {
       kind: 'ambiguous',
-      charge: random() < 0.1 ? 2 : 1,
+      charge: 1,
       status: 500,
       retryAfterMs: random() < 0.2 ? minute : undefined,
     };
