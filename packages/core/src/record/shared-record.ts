@@ -1,5 +1,4 @@
 import type { CommonSettings, Settings } from '../contract/settings.ts';
-import { RequestSemaphore } from '../endpoint/request-semaphore.ts';
 import type { Attempt } from '../ledger/journal.ts';
 import type { Answer } from '../ledger/settle.ts';
 import { type Committed, type Intent, JointWrites } from './joint-writes.ts';
@@ -37,7 +36,6 @@ const declareAgainMs = 300 * second;
 
 /** The record of one client id in one store. All clients of the process that use it share this object: one read serves all of them, and so does one write. */
 export class SharedRecord {
-  #requestSemaphore: RequestSemaphore | undefined;
   /** Answers that are not written yet. */
   unsettled: Map<Attempt, Unsettled> | undefined;
   /** When the record refused a caller of this process, on the monotonic clock. */
@@ -54,12 +52,6 @@ export class SharedRecord {
   constructor(settings: CommonSettings, clientId: string) {
     this.settings = settings;
     this.#access = new RecordAccess(settings, clientId);
-  }
-
-  /** The limit of token requests that are under way. */
-  get requestSemaphore(): RequestSemaphore {
-    this.#requestSemaphore ??= new RequestSemaphore();
-    return this.#requestSemaphore;
   }
 
   /** Returns the record if it was read or written less than `maxAgeMs` ago, and its time at this moment. */

@@ -1,4 +1,3 @@
-import { RequestSemaphore } from '../endpoint/request-semaphore.ts';
 import { confirms, type Decision, decide, type Query } from '../ledger/decide.ts';
 import { openOrder } from '../ledger/orders.ts';
 import type { Instant } from '../platform/instant.ts';
@@ -18,8 +17,7 @@ const refusesForMs = 1_000;
 
 /** The decision on a query, and the record that it rests on. */
 interface Decided {
-  /** Undefined: a token may be requested, but too many requests of this process are under way. */
-  readonly decision: Exclude<Decision, { kind: 'write' }> | undefined;
+  readonly decision: Exclude<Decision, { kind: 'write' }>;
   readonly view: View;
   /** The moment just before the read of the record. */
   readonly readAt: Instant;
@@ -38,8 +36,6 @@ export async function acquireToken(
 ): Promise<FlightResult> {
   const { settings, sharedRecord, settlement, secrets, usableTokens, leaseMs } = parts;
   const { audience, clock, instance } = settings;
-  // In request-bound runtimes one incoming request must not wait for another one.
-  const semaphore = settings.requestBound ? new RequestSemaphore() : sharedRecord.requestSemaphore;
   const { reason } = flight;
   const mayIssue = reason !== 'revalidate';
   const begin = (waitsFor: Wait['waitsFor']) => flight.onWait({ waitsFor, since: clock.monotonic() });
@@ -52,77 +48,64 @@ export async function acquireToken(
   const names = { audience, keyId, secretId, instance, id: randomId() };
   let query: Query = { ...flight, ...names, cached, leaseMs, unreadable: false };
   let waitedMs = 0;
-  let hasPermit = false;
 
-  try {
-    for (let pauseMs = 25; ; pauseMs = Math.min(2_000, pauseMs * 1.6)) {
-      signal.throwIfAborted();
-      await settlement.enterUnsettled();
-      hasPermit ||= mayIssue && semaphore.take();
-      const { decision, view, readAt, begunAt } = await (mayIssue
-        ? decideAndReserve(parts, query, hasPermit)
-        : decideByRecentRead(parts, query));
-      // A process that reads declares its agreement. Nobody waits for that, unless the runtime ends the write with the incoming request.
-      const declared = sharedRecord.declare(settings, view);
-      if (settings.requestBound) await declared;
-      if (!decision) {
-        begin('token_endpoint');
-        await semaphore.wait(signal);
-        hasPermit = true;
+  for (let pauseMs = 25; ; pauseMs = Math.min(2_000, pauseMs * 1.6)) {
+    signal.throwIfAborted();
+    await settlement.enterUnsettled();
+    const { decision, view, readAt, begunAt } = await (mayIssue
+      ? decideAndReserve(parts, query)
+      : decideByRecentRead(parts, query));
+    // A process that reads declares its agreement. Nobody waits for that, unless the runtime ends the write with the incoming request.
+    const declared = sharedRecord.declare(settings, view);
+    if (settings.requestBound) await declared;
+    if (confirms(decision, query.cached)) flight.onConfirmed(readAt, openOrder(view.record, view.now) !== undefined);
+    switch (decision.kind) {
+      case 'use': {
+        const usable = await usableTokens.opened(decision.token, view, secret.key);
+        if (usable) return { kind: 'token', usable };
+        query = { ...query, unusable: [...query.unusable, decision.token.id], unreadable: true };
         continue;
       }
-      if (confirms(decision, query.cached)) flight.onConfirmed(readAt, openOrder(view.record, view.now) !== undefined);
-      switch (decision.kind) {
-        case 'use': {
-          const usable = await usableTokens.opened(decision.token, view, secret.key);
-          if (usable) return { kind: 'token', usable };
-          query = { ...query, unusable: [...query.unusable, decision.token.id], unreadable: true };
-          continue;
-        }
-        case 'admitted': {
-          const reserved = { flight, secret, attempt: decision.attempt, view, begunAt: begunAt ?? readAt };
-          const result = await sendReservedRequest(parts, reserved);
-          if (result) return result;
-          query = { ...query, id: randomId() };
-          break;
-        }
-        case 'lapsed':
-          query = { ...query, id: randomId() };
-          break;
-        case 'keep': {
-          const { denial, retryAt } = decision;
-          if (mayIssue && denial) reportDenial(settings, reason, errorOf(settings, denial, view));
-          return keepUntil(parts, retryAt, view);
-        }
-        case 'drop':
-          return { kind: 'drop' };
-        case 'deny': {
-          sharedRecord.refusedAt = clock.monotonic();
-          const error = errorOf(settings, decision.denial, view);
-          reportDenial(settings, decision.reason, error);
-          throw error;
-        }
+      case 'admitted': {
+        const reserved = { flight, secret, attempt: decision.attempt, view, begunAt: begunAt ?? readAt };
+        const result = await sendReservedRequest(parts, reserved);
+        if (result) return result;
+        query = { ...query, id: randomId() };
+        break;
       }
-      // Another process is asking, or our request was too late to be sent, or its token was reset on its way. In the last two cases the next reservation has a new id.
-      // Other flights of this process may go ahead while this one waits.
-      if (hasPermit) semaphore.end();
-      hasPermit = false;
-      if (decision.kind === 'wait') flight.onWait(waitFor(decision.until, view));
-      const until = decision.kind === 'wait' ? decision.until : view.now + pauseMs;
-      if (waitedMs > 3 * leaseMs) throw waitedTooLong(toLocalTime(until, view, clock));
-      // The store may have taken longer than the lease lasts.
-      waitedMs += await pauseFor(parts, Math.max(0, Math.min(pauseMs, until - view.now + 1)), signal);
+      case 'lapsed':
+        query = { ...query, id: randomId() };
+        break;
+      case 'keep': {
+        const { denial, retryAt } = decision;
+        if (mayIssue && denial) reportDenial(settings, reason, errorOf(settings, denial, view));
+        return keepUntil(parts, retryAt, view);
+      }
+      case 'drop':
+        return { kind: 'drop' };
+      case 'deny': {
+        sharedRecord.refusedAt = clock.monotonic();
+        const error = errorOf(settings, decision.denial, view);
+        reportDenial(settings, decision.reason, error);
+        throw error;
+      }
     }
-  } finally {
-    if (hasPermit) semaphore.end();
+    // Another process is asking, or our request was too late to be sent, or its token was reset on its way. In the last two cases the next reservation has a new id.
+    if (decision.kind === 'wait') flight.onWait(waitFor(decision.until, view, instance));
+    const until = decision.kind === 'wait' ? decision.until : view.now + pauseMs;
+    if (waitedMs > 3 * leaseMs) throw waitedTooLong(toLocalTime(until, view, clock));
+    // The store may have taken longer than the lease lasts.
+    waitedMs += await pauseFor(parts, Math.max(0, Math.min(pauseMs, until - view.now + 1)), signal);
   }
 }
 
-/** The wait for an attempt of another process. The reads of the record meanwhile belong to it. */
-function waitFor(until: number, { record, now, readAt }: View): Wait {
+/** The wait for an attempt of another process, or of another client of this one. The reads of the record meanwhile belong to it. */
+function waitFor(until: number, { record, now, readAt }: View, own: string): Wait {
   const local = (at: number) => readAt.monotonic + at - now;
   const attempt = record.attempts.find((each) => !each.outcome && each.until === until);
-  return { waitsFor: 'process', process: attempt?.instance, since: local(attempt?.at ?? now), until: local(until) };
+  const since = local(attempt?.at ?? now);
+  if (attempt?.instance === own) return { waitsFor: 'token_endpoint', since };
+  return { waitsFor: 'process', process: attempt?.instance, since, until: local(until) };
 }
 
 /** Decides by a recent read of the record. Nothing is written, unless the record does not know a reset. */
@@ -130,7 +113,7 @@ async function decideByRecentRead(parts: ClientParts, query: Query): Promise<Dec
   const { settings, sharedRecord } = parts;
   const { view, now } = await sharedRecord.look(settings);
   const decision = decide(view.record, now, query, settings.limits);
-  if (decision.kind === 'write') return decideAndReserve(parts, query, false);
+  if (decision.kind === 'write') return decideAndReserve(parts, query);
   return { decision, view, readAt: view.readAt };
 }
 
@@ -140,11 +123,7 @@ type Change = ReturnType<Intent<Omit<Decided, 'view'>>>;
  * Decides by the present record, and writes the reservation if there is one. A swap that is lost is tried again in `commit`. A record that was read
  * within the last second is enough to refuse: callers who try again and again do not read it each time.
  */
-async function decideAndReserve(
-  { settings, sharedRecord }: ClientParts,
-  query: Query,
-  hasPermit: boolean,
-): Promise<Decided> {
+async function decideAndReserve({ settings, sharedRecord }: ClientParts, query: Query): Promise<Decided> {
   const mayBeRefused = settings.clock.monotonic() - sharedRecord.refusedAt < refusesForMs;
   const recent = mayBeRefused ? sharedRecord.recent(refusesForMs) : undefined;
   if (recent) {
@@ -159,9 +138,7 @@ async function decideAndReserve(
       const decision = decide(record, now, query, settings.limits);
       if (decision.kind === 'lapsed') return { record: decision.record, result: { decision, readAt } };
       if (decision.kind !== 'write') return { record, result: { decision, readAt } };
-      const reserves = decision.record.attempts.some(({ id }) => id === query.id);
-      if (reserves && !hasPermit) return { record, result: { decision: undefined, readAt } };
-      if (reserves) begunAt = readAt;
+      if (decision.record.attempts.some(({ id }) => id === query.id)) begunAt = readAt;
       // Decide again on the record with our reservation. The decision is `admitted`, and `commit` returns it only after the swap succeeded.
       record = decision.record;
     }
