@@ -2,7 +2,6 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createServiceAuth, createServiceAuthFromEnv, fetchTransport, memoryStore } from '../src/index.ts';
 import { createBed, failure } from './support/bed.ts';
 import { secretCanary, tokenCanary } from './support/canaries.ts';
-import { answering } from './support/scripted-endpoint.ts';
 
 const polluted = new Set<string>();
 
@@ -17,20 +16,6 @@ afterEach(() => {
   for (const name of polluted) Reflect.deleteProperty(Object.prototype, name);
   polluted.clear();
 });
-
-/** The length of the record after as many resets and tokens. All ids have the same length. */
-async function lengthWithoutPollution(bodies: readonly string[]): Promise<number> {
-  const { client, endpoint, token, store, clock } = createBed();
-  const auth = client();
-  await token(auth);
-  endpoint.next(...bodies.map((body) => answering(200, body)));
-  for (const _ of bodies) {
-    await clock.until(auth.reset());
-    await token(auth);
-  }
-  await client().getUsage();
-  return String(await store.text()).length;
-}
 
 describe('a prototype that somebody polluted', () => {
   const poison = {
@@ -116,33 +101,6 @@ describe('a prototype that somebody polluted', () => {
     pollute(poison);
     const { problems } = await failure('ERR_CONFIG', () => createServiceAuth({} as never));
     expect(problems.map(({ option }) => option)).toEqual(['authUrl', 'audience', 'clientId', 'clientSecret']);
-  });
-
-  test.for([
-    ['objects', Object.prototype],
-    ['arrays', Array.prototype],
-  ] as const)('with a toJSON for %s changes nothing that is stored', async ([, prototype]) => {
-    const { client, endpoint, token, store, clock } = createBed();
-    const auth = client();
-    const values = [(await token(auth)).value];
-    // As text, because the scripted endpoint writes JSON itself.
-    const bodies = [1, 2, 3].map((each) => `{"access_token":"next.${each}","token_type":"Bearer","expires_in":86400}`);
-    endpoint.next(...bodies.map((body) => answering(200, body)));
-    for (const answer of [undefined, 'evil', { evil: 'evil'.repeat(1_000) }]) {
-      Object.defineProperty(prototype, 'toJSON', { value: () => answer, configurable: true });
-      try {
-        await clock.until(auth.reset());
-        values.push((await token(auth)).value);
-      } finally {
-        Reflect.deleteProperty(prototype, 'toJSON');
-      }
-    }
-    expect(values).toEqual([`${tokenCanary}.1`, 'next.1', 'next.2', 'next.3']);
-    // Another process reads it.
-    expect(await client().getUsage()).toMatchObject({ used: 4, pending: 0 });
-    const after = String(await store.text());
-    expect(after).not.toContain('evil');
-    expect(after.length).toBe(await lengthWithoutPollution(bodies));
   });
 
   test('does not make a failure that may have issued a token one that did not', async () => {

@@ -96,66 +96,6 @@ describe('a wall clock that is set', () => {
   });
 });
 
-describe('a wall clock that stands still while time passes', () => {
-  /** A bed whose wall clock can be stopped, as test suites stop it. */
-  function frozenBed() {
-    const bed = createBed();
-    let stoppedAt: number | undefined;
-    const clock = { ...bed.clock, now: () => stoppedAt ?? bed.clock.now(), monotonic: bed.clock.monotonic };
-    const auth = bed.client({ clock });
-    const stop = () => {
-      stoppedAt = bed.clock.now();
-    };
-    return { ...bed, auth, stop };
-  }
-
-  test.each([0, 1, 3, 200])('serves no token that was reset meanwhile, after %i calls', async (calls) => {
-    const { auth, client, clock, stop, token } = frozenBed();
-    stop();
-    const first = await token(auth);
-    for (let call = 0; call < calls; call += 1) expect(await auth.getToken()).toBe(first);
-    await clock.until(client().reset());
-    await clock.advance(10 * minute);
-    expect(auth.peekToken()).toBeUndefined();
-    expect((await token(auth)).id).not.toBe(first.id);
-  });
-
-  test('and stopped a moment after the last call, it serves none either', async () => {
-    const { auth, client, clock, stop, token } = frozenBed();
-    const first = await token(auth);
-    for (let call = 0; call < 100; call += 1) {
-      await auth.getToken();
-      await clock.advance(1);
-    }
-    stop();
-    await clock.until(client().reset());
-    await clock.advance(10 * minute);
-    expect(auth.peekToken()).toBeUndefined();
-    expect((await token(auth)).id).not.toBe(first.id);
-  });
-
-  test('serves no token that expired meanwhile', async () => {
-    const { auth, clock, stop, token } = frozenBed();
-    stop();
-    const first = await token(auth);
-    await token(auth);
-    await clock.advance(day - minute);
-    expect(auth.peekToken()).toBeUndefined();
-    expect((await token(auth)).id).not.toBe(first.id);
-  });
-
-  test('serves at most a few hundred calls of a burst before it reads the clocks again', async () => {
-    const { auth, clock, stop, token } = frozenBed();
-    stop();
-    await token(auth);
-    for (let call = 0; call < 10_000; call += 1) void auth.getToken();
-    await clock.advance(day);
-    let stale = 0;
-    while (auth.peekToken()) stale += 1;
-    expect(stale).toBeLessThanOrEqual(256);
-  });
-});
-
 describe('a machine that sleeps while its monotonic clock stands still', () => {
   test('keeps the token that lives on, and reports the sleep once', async () => {
     const { client, clock, endpoint, token, use, eventsOf } = createBed();

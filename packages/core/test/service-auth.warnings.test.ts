@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createUsageReader, memoryStore, type Store } from '../src/index.ts';
-import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
+import { createBed, day, failure, hour, minute } from './support/bed.ts';
 import { secretCanary } from './support/canaries.ts';
 
 const execArgv = ['--conditions=@service-auth/source'];
@@ -62,43 +62,6 @@ describe('a damaged record', () => {
       const { message } = await failure('ERR_STORE_INTEGRITY', clock.until(call()));
       expect(message).toContain(`The record ${await reader.recordKey} ${where}`);
     }
-  });
-});
-
-describe('two records of one client id in a process', () => {
-  test('are reported, and shown by getUsage', async () => {
-    const { client, clock, token, eventsOf } = createBed();
-    const [left, right] = [memoryStore({ clock }), memoryStore({ clock })];
-    const [one, two] = [client({ store: left }), client({ store: right })];
-    for (const auth of [one, two, one, two]) {
-      await token(auth);
-      await clock.advance(26 * second);
-    }
-    await one.getUsage();
-    await two.getUsage();
-    expect(eventsOf('store_warning')).toHaveLength(2);
-    await token(two);
-    await two.getUsage();
-    expect((await one.getUsage()).warnings).toMatchObject([expect.stringContaining('two records of one client id')]);
-  });
-
-  test('are not seen in one record, whatever the store objects, and not when the record is lost', async () => {
-    const { client, clock, store, token, use, eventsOf } = createBed();
-    const sameRecord: Store = { durability: 'durable', load: store.load, swap: store.swap };
-    const [one, two] = [client(), client({ store: sameRecord })];
-    await token(one);
-    await use(two, minute);
-    for (let losses = 0; losses < 4; losses++) {
-      await store.replace(undefined);
-      await use(losses % 2 ? one : two, minute);
-      await use(losses % 2 ? two : one, minute);
-    }
-    expect(eventsOf('store_warning')).toEqual([]);
-    const another = client({ clientId: 'client-2', store: memoryStore({ clock }) });
-    await token(another);
-    await use(one, minute);
-    await another.getUsage();
-    expect(eventsOf('store_warning')).toEqual([]);
   });
 });
 

@@ -49,7 +49,6 @@ export const timedFaults = [
   'sleep_long',
   'close',
   'wall_clock_step',
-  'wall_clock_stands_still',
   'blocked',
   'partition',
   'store_outage',

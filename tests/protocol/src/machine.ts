@@ -20,8 +20,6 @@ export interface Machine {
   sleep(durationMs: number): void;
   /** Sets the wall clock. */
   stepWall(byMs: number): void;
-  /** The wall clock stands still for a while, then goes on from where it would be. */
-  stopWall(durationMs: number): void;
   /** True time at which it was set last. */
   readonly wallSetAt: { readonly forward: number; readonly back: number };
   kill(): void;
@@ -38,7 +36,6 @@ export function createMachine(world: World, name: string, bootedMs: number): Mac
   let sleptMs = 0;
   let sleep = { from: 0, durationMs: 0 };
   let wallOffset = 0;
-  let wallStopped: { at: number; until: number } | undefined;
   const wallSetAt = { forward: Number.NEGATIVE_INFINITY, back: Number.NEGATIVE_INFINITY };
   const asleepMs = () => sleptMs + Math.min(sleep.durationMs, world.now - sleep.from);
   const monotonic = () => world.now - origin - asleepMs();
@@ -55,9 +52,7 @@ export function createMachine(world: World, name: string, bootedMs: number): Mac
   }
 
   function wallNow(): number {
-    const running = epoch + world.now + wallOffset;
-    if (wallStopped && world.now >= wallStopped.until) wallStopped = undefined;
-    return Math.floor(wallStopped?.at ?? running);
+    return Math.floor(epoch + world.now + wallOffset);
   }
 
   function setTimer(callback: () => void, delayMs: number): () => void {
@@ -110,13 +105,6 @@ export function createMachine(world: World, name: string, bootedMs: number): Mac
     stepWall(byMs) {
       wallOffset += byMs;
       wallSetAt[byMs > 0 ? 'forward' : 'back'] = world.now;
-    },
-    stopWall(durationMs) {
-      if (wallStopped) return;
-      wallStopped = { at: wallNow(), until: world.now + durationMs };
-      world.at(world.now + durationMs, () => {
-        wallSetAt.forward = world.now;
-      });
     },
     wallSetAt,
     kill() {

@@ -78,7 +78,6 @@ export const modes: Readonly<Record<string, Mode>> = {
         rates: {
           ...rarer(0.5),
           wall_clock_step: 0,
-          wall_clock_stands_still: 0,
           sleep: 6,
           sleep_at_call: 0.01,
           store_reply_lost: 0.03,

@@ -34,7 +34,6 @@ export const processModes: Readonly<Record<string, Mode>> = {
         rates: {
           ...everything,
           wall_clock_step: 0,
-          wall_clock_stands_still: 0,
           store_clock_step: 0,
           sleep: 10,
           sleep_at_call: 0.03,

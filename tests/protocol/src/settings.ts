@@ -124,7 +124,6 @@ const processes: Rates = {
   freeze_at_send: 0.03,
   close: 2,
   wall_clock_step: 3,
-  wall_clock_stands_still: 2,
 };
 
 /** No process ends or restarts. */

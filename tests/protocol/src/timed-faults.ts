@@ -134,11 +134,6 @@ function happenings({
         Math.round(random.between(-1, 1) * random.pick([minute, hour, day, 10 * year])),
       );
     },
-    wall_clock_stands_still() {
-      if (!dice.strike('wall_clock_stands_still')) return;
-      const durationMs = dice.of('wall_clock_stands_still').between(minute, 6 * hour) * scale;
-      someone('wall_clock_stands_still').member.machine.stopWall(durationMs);
-    },
     blocked() {
       if (dice.strike('blocked')) someone('blocked').member.machine.block(dice.of('blocked').between(1, 30) * 1_000);
     },

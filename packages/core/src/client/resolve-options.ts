@@ -13,15 +13,13 @@ import type { ConfigProblem } from '../contract/errors.ts';
 import { resolveLimits } from '../contract/issuance-limit.ts';
 import type { ServiceAuthOptions } from '../contract/options.ts';
 import { problemsOfRequest } from '../contract/problems-of-request.ts';
-import type { Addresses, CheckedOptions, CommonSettings } from '../contract/settings.ts';
+import type { Addresses, CheckedOptions } from '../contract/settings.ts';
 import type { Store } from '../contract/store.ts';
-import type { TokenParameters } from '../contract/token-parameters.ts';
 import { defaultTransport } from '../endpoint/fetch-transport.ts';
 import { jsonAuthentication } from '../endpoint/json-request.ts';
 import { resolveHeaders, resolveParameters } from '../endpoint/resolve-parameters.ts';
 import { resolveTokenAddress } from '../endpoint/token-address.ts';
 import { urlScope } from '../endpoint/url-scope.ts';
-import type { Limits } from '../ledger/limits.ts';
 import { parseAddress } from '../platform/address.ts';
 import { systemClock } from '../platform/clock.ts';
 import { inWorker } from '../platform/in-worker.ts';
@@ -112,21 +110,21 @@ export function resolveOptions(given: ServiceAuthOptions): CheckedOptions {
   if (problems.length > 0 || !addresses) throw configError(problems);
   const asked = resolveParameters(options);
   const { waitUntil, onEvent, clientId, clientSecret, instance } = options as ServiceAuthOptions;
-  const common = shared({
+  const common = Object.freeze({
     ...addresses,
     audience: asked.audience,
     scope: asked.scope,
-    parameters: parametersLike(JSON.stringify(asked.parameters), () => asked.parameters),
+    parameters: asked.parameters,
     authentication,
     tokenTypes: `${[options.recognizedTokenTypes ?? [], options.scheme ?? []].flat()}`.toLowerCase(),
     headers: resolveHeaders(options.headers),
     scheme: options.scheme ?? 'Bearer',
     lifetimeMs: options.lifetimeMs,
-    limits: limitsLike(JSON.stringify(limits), () => limits),
+    limits,
     store,
     transport: options.transport ?? defaultTransport,
     timeoutMs,
-    storeKey: storeKeyLike(`${typeof storeKey} ${storeKey}`, () => storeKey),
+    storeKey,
     onEvent,
     requestBound: waitUntil !== undefined || inWorker(),
     waitUntil,
@@ -135,29 +133,7 @@ export function resolveOptions(given: ServiceAuthOptions): CheckedOptions {
   return { common, clientId, clientSecret, instance };
 }
 
-// Thousands of clients in a process differ in little more than their ids. These remember what the client before had, so equal ones share it.
-const addressesLike = latest<Addresses>();
-const parametersLike = latest<TokenParameters>();
-const limitsLike = latest<Limits>();
-const storeKeyLike = latest<string | Uint8Array | undefined>();
-let latestSettings: WeakRef<CommonSettings> | undefined;
-
-function latest<Value>(): (key: string, create: () => Value) => Value {
-  let known: { readonly key: string; readonly value: Value } | undefined;
-  return (key, create) => {
-    if (known?.key !== key) known = { key, value: create() };
-    return known.value;
-  };
-}
-
-function shared(settings: CommonSettings): CommonSettings {
-  const like = latestSettings?.deref();
-  const names = Object.keys(settings) as (keyof CommonSettings)[];
-  if (like && names.every((name) => like[name] === settings[name])) return like;
-  latestSettings = new WeakRef(Object.freeze(settings));
-  return settings;
-}
-
+import { defaultTransport } from '../endpoint/fetch-transport.ts';
 /** Checks the addresses. Undefined: one of them has a problem. */
 function addressesOf(options: Partial<ServiceAuthOptions>, report: Report): Addresses | undefined {
   const { allowInsecureHttp: insecure = false } = options;
@@ -167,12 +143,7 @@ function addressesOf(options: Partial<ServiceAuthOptions>, report: Report): Addr
   if (typeof baseUrl === 'string') report('baseUrl', baseUrl);
   if (!address || typeof baseUrl === 'string') return undefined;
   const { issuer } = options;
-  return addressesLike(`${address.addressedBy} ${address.tokenUrl} ${issuer} ${baseUrl}`, () => ({
-    ...address,
-    issuer,
-    baseUrl: baseUrl?.href,
-    covers: urlScope(baseUrl, address.tokenUrl),
-  }));
+  return { ...address, issuer, baseUrl: baseUrl?.href, covers: urlScope(baseUrl, address.tokenUrl) };
 }
 
 /** Returns whether a client authentication has what it must have. Somebody else may have written it. */

@@ -24,7 +24,6 @@ import {
   retryNow,
 } from '../usage/administration.ts';
 import type { Usage } from '../usage/usage.ts';
-import { boundMethods } from './bound-methods.ts';
 import { resolveOptions } from './resolve-options.ts';
 
 // Compilers and `lib`s from before explicit resource management have no such symbols. These are the declarations of `esnext.disposable`, which merge with them.
@@ -90,6 +89,7 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
   return new Client(resolveOptions(options));
 }
 
+// Its methods are functions of each client, because people write `const { getToken } = auth`, or spread a client.
 class Client implements ServiceAuth {
   readonly #settings: CommonSettings;
   readonly #keeper: TokenKeeper;
@@ -101,7 +101,6 @@ class Client implements ServiceAuth {
     this.#keeper = new TokenKeeper(options);
     this.baseUrl = options.common.baseUrl;
     this.covers = options.common.covers;
-    Object.defineProperties(this, methods);
   }
 
   readonly getToken = (options?: GetTokenOptions): Promise<AccessToken> => {
@@ -128,19 +127,17 @@ class Client implements ServiceAuth {
     return needed === 'serve' || (needed === 'revalidate' && isInProcess) ? this.#keeper.trust(now).token : undefined;
   };
 
-  async invalidate(token: AccessToken): Promise<void> {
+  readonly invalidate = async (token: AccessToken): Promise<void> => {
     if (typeof token?.authorization !== 'string') return;
     const keeper = this.#keeper;
     const { memory, outcome } = rejected(keeper.memory, token.authorization, this.#settings.clock.monotonic());
     keeper.remember(memory);
     keeper.events.rejection(token.id, outcome);
-  }
+  };
 
-  reportBypass(): void {
-    this.#keeper.events.bypass();
-  }
+  readonly reportBypass = (): void => this.#keeper.events.bypass();
 
-  async reset(options?: ResetOptions): Promise<ResetResult> {
+  readonly reset = async (options?: ResetOptions): Promise<ResetResult> => {
     const keeper = this.#open();
     const reason = reasonOf(options);
     const { memory } = keeper;
@@ -148,31 +145,29 @@ class Client implements ServiceAuth {
     const { result, upTo } = await keeper.run((parts) => resetTokens(parts, memory, reason));
     keeper.remember(resetDone(keeper.memory, upTo));
     return result;
-  }
+  };
 
-  async retryNow(): Promise<RetryResult> {
+  readonly retryNow = async (): Promise<RetryResult> => {
     const keeper = this.#open();
     const result = await keeper.run(retryNow);
     keeper.remember(retried(keeper.memory));
     return result;
-  }
+  };
 
-  async getUsage(): Promise<Usage> {
+  readonly getUsage = async (): Promise<Usage> => {
     return this.#open().run(readUsage);
-  }
+  };
 
-  subscribe(listener: ServiceAuthEventListener, options?: SubscribeOptions): () => void {
+  readonly subscribe = (listener: ServiceAuthEventListener, options?: SubscribeOptions): (() => void) => {
     return this.#keeper.events.subscribe(listener, options);
-  }
+  };
 
-  async close(): Promise<void> {
+  readonly close = async (): Promise<void> => {
     await within(closeWithinMs, this.#settings.clock, () => this.#keeper.close(closedError()));
     this.#keeper.letGo();
-  }
+  };
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
+  readonly [Symbol.asyncDispose] = (): Promise<void> => this.close();
 
   async #wait(options: GetTokenOptions = {}): Promise<AccessToken> {
     const wait = callerWait(options, this.#settings.clock);
@@ -236,13 +231,3 @@ class Client implements ServiceAuth {
   }
 }
 
-const methods = boundMethods(Client.prototype, [
-  'invalidate',
-  'reportBypass',
-  'reset',
-  'retryNow',
-  'getUsage',
-  'subscribe',
-  'close',
-  Symbol.asyncDispose,
-]);

@@ -1,5 +1,4 @@
 import type { OAuthErrorCode } from '../ledger/oauth-error.ts';
-import { ownProperties } from '../platform/untrusted.ts';
 
 const brand = Symbol.for('@service-auth/error');
 
@@ -122,7 +121,7 @@ export class ServiceAuthError extends Error {
     super(`[service-auth] ${message} See ${errorPage}#${code.toLowerCase()}`, cause && { cause });
     this.code = code;
     Object.assign(this, fields);
-    Object.defineProperty(this, brand, ownProperties({ value: true }));
+    Object.defineProperty(this, brand, { value: true });
   }
 }
 

@@ -131,8 +131,7 @@ export interface ServiceAuthEventFields {
   /** The record under `key` is damaged. Nothing overwrites it, and no token is requested. Reported once, until it can be read again. */
   store_damaged: { readonly key: string };
   /**
-   * A setting of the store endangers the record, this process has two records of one client id, or the record is in memory although other processes
-   * seem to run. Each warning is reported once.
+   * A setting of the store endangers the record, or the record is in memory although other processes seem to run. Each warning is reported once.
    */
   store_warning: { readonly warning: string };
   /**

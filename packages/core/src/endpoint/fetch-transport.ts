@@ -82,9 +82,9 @@ function readerOf(body: FetchedResponse['body']): BodyReader | undefined {
 }
 
 function decodeUtf8(chunks: readonly Uint8Array[]): string {
-  const decoder = new TextDecoder('utf-8', ownProperties({ fatal: true }));
+  const decoder = new TextDecoder('utf-8', { fatal: true });
   try {
-    return chunks.map((chunk) => decoder.decode(chunk, ownProperties({ stream: true }))).join('') + decoder.decode();
+    return chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join('') + decoder.decode();
   } catch {
     throw unusable('not_utf8');
   }

@@ -1,4 +1,3 @@
-import { ownProperties } from '../platform/untrusted.ts';
 
 /**
  * Hides the sockets and the queue of an agent of `node:http` or `node:https` from printing. They lead to the headers of all requests under way, and
@@ -7,7 +6,7 @@ import { ownProperties } from '../platform/untrusted.ts';
 export function hideAgentRequests(agent: unknown): void {
   for (const name of ['sockets', 'freeSockets', 'requests']) {
     if (Object.hasOwn(Object(agent), name)) {
-      Reflect.defineProperty(agent as object, name, ownProperties({ enumerable: false }));
+      Reflect.defineProperty(agent as object, name, { enumerable: false });
     }
   }
 }

@@ -14,7 +14,6 @@ import {
   row,
   text,
   uniqueBy,
-  withoutToJson,
 } from './wire.ts';
 
 const header = 'service-auth/3 ';
@@ -60,7 +59,7 @@ export function encodeRecord(record: LedgerRecord): string {
     revoked: Object.entries(revoked).map(([name, to]) => [names.index(name), to]),
     names: names.list,
   };
-  const json = JSON.stringify('toJSON' in [] ? withoutToJson(wire) : wire);
+  const json = JSON.stringify(wire);
   return `${header}${checksum(json)} ${json}`;
 }
 

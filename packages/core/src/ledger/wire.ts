@@ -111,11 +111,3 @@ export function numbers(wire: unknown, names: Names): Readonly<Record<string, nu
   }
   return found;
 }
-
-/** A copy in which each object and array has a `toJSON` of its own, so that none is found on a polluted prototype. It is no function, so nobody calls it. */
-export function withoutToJson(part: unknown): unknown {
-  if (part !== Object(part)) return part;
-  const members = Object.entries(part as object).map(([name, value]) => [name, withoutToJson(value)] as const);
-  const copy = Array.isArray(part) ? members.map(([, value]) => value) : Object.fromEntries(members);
-  return Object.defineProperty(copy, 'toJSON', Object.assign(Object.create(null), { value: undefined }));
-}

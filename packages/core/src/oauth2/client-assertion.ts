@@ -89,7 +89,7 @@ function partOf(jwt: string, index: number): Record<string, unknown> {
     const json = fromBase64Url(jwt.split('.')[index] ?? '');
     return ownProperties(Object(JSON.parse(json)));
   } catch {
-    return ownProperties({});
+    return {};
   }
 }
 

@@ -71,7 +71,7 @@ export function privateKeyJwt(options: PrivateKeyJwtOptions): ClientAuthenticati
 
   function headOf({ algorithm: alg, keyId: kidOfKey }: SigningKey): object {
     const kid = keyId ?? kidOfKey;
-    return ownProperties({ typ: 'client-authentication+jwt', ...(kid && { kid }), ...header, alg });
+    return { typ: 'client-authentication+jwt', ...(kid && { kid }), ...header, alg };
   }
 }
 
@@ -80,7 +80,7 @@ function claimsOf({ clientId, issuer, now }: UnwrittenRequest, audience: string 
   const iat = Math.floor(now / 1_000);
   const jti = toBase64Url(randomBytes(18));
   const aud = audience ?? issuer;
-  return ownProperties({ iss: clientId, sub: clientId, aud, jti, iat, exp: iat + lifetimeSeconds });
+  return { iss: clientId, sub: clientId, aud, jti, iat, exp: iat + lifetimeSeconds };
 }
 
 function problemsOfHeader(header: unknown): ConfigProblem[] {

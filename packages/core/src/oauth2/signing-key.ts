@@ -1,6 +1,5 @@
 import type { ConfigProblem } from '../contract/errors.ts';
 import { toBase64Url } from '../platform/base64.ts';
-import { ownProperties } from '../platform/untrusted.ts';
 import {
   describeKey,
   isSigningAlgorithm,
@@ -91,7 +90,7 @@ function unusable({ option, message }: ConfigProblem): Error {
 }
 
 async function imported({ chosen, material, keyId }: ChosenKey): Promise<SigningKey> {
-  const platform = ownProperties(platformAlgorithms[chosen]);
+  const platform = platformAlgorithms[chosen];
   const key = await importKey(material, platform).catch(() => undefined);
   const { modulusLength = minRsaBits } = (key?.algorithm ?? {}) as { modulusLength?: number };
   if (!key || modulusLength < minRsaBits)
@@ -123,7 +122,7 @@ async function importKey(material: KeyDescription['material'], platform: Platfor
 
 function picked(jwk: PrivateJwk, names: readonly string[]): Record<string, string> {
   const own = names.filter((name) => Object.hasOwn(jwk, name));
-  return ownProperties(Object.fromEntries(own.map((name) => [name, jwk[name as keyof PrivateJwk] as string])));
+  return Object.fromEntries(own.map((name) => [name, jwk[name as keyof PrivateJwk] as string]));
 }
 
 /** Returns a hash of the public key where there is one, else of the whole, which is too random to be guessed. */
@@ -134,6 +133,6 @@ async function idOf(given: KeyDescription['material']): Promise<string> {
     material instanceof Uint8Array
       ? material
       : new TextEncoder().encode(JSON.stringify(picked(material, publicMembers)));
-  const digest = await crypto.subtle.digest(ownProperties({ name: 'SHA-256' }), bytes);
+  const digest = await crypto.subtle.digest({ name: 'SHA-256' }, bytes);
   return toBase64Url(new Uint8Array(digest, 0, 9));
 }

@@ -1,27 +1,11 @@
 import { ownProperties, ownProperty } from './untrusted.ts';
 
-// The defaults of the Fetch standard, section 5.4.
-const defaults: Readonly<Record<string, unknown>> = {
-  mode: 'cors',
-  credentials: 'same-origin',
-  cache: 'default',
-  referrer: 'about:client',
-  referrerPolicy: '',
-  integrity: '',
-  keepalive: false,
-  duplex: 'half',
-  priority: 'auto',
-  window: null,
-};
-
 /**
- * Creates an init from which fetch reads nothing of a polluted `Object.prototype`. Node copies an init into an ordinary object before it reads the
- * missing members, so members that the prototype has are set to their defaults.
+ * Creates an init of which a polluted `Object.prototype` cannot redirect the request. Node copies an init into an ordinary object before it reads the
+ * missing members, so a `dispatcher` that the prototype has is set to the default.
  */
 export function fetchInit<Init extends object>(members: Init): Init {
-  const init = ownProperties({ ...members }) as Init & Record<string, unknown>;
-  for (const name of Object.keys(defaults))
-    if (name in Object.prototype) Object.assign(init, { [name]: ownProperty(members, name) ?? defaults[name] });
+  const init = ownProperties(members);
   if ('dispatcher' in Object.prototype) Object.assign(init, { dispatcher: nodeDispatcher() });
   return init;
 }

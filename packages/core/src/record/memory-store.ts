@@ -1,7 +1,7 @@
 import type { Store } from '../contract/store.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import { warningOfMemory } from '../platform/several-processes.ts';
-import { ownProperties, ownProperty } from '../platform/untrusted.ts';
+import { ownProperty } from '../platform/untrusted.ts';
 import { warn } from '../platform/warn.ts';
 import { randomId } from './seal.ts';
 
@@ -66,7 +66,7 @@ function sharedMemory(): Memory {
   if (found) return found;
   memoryOfCopy ??= { records: new Map() };
   // If the global object is frozen, this copy of the module keeps its own memory.
-  Reflect.defineProperty(globalThis, sharedKey, ownProperties({ value: memoryOfCopy }));
+  Reflect.defineProperty(globalThis, sharedKey, { value: memoryOfCopy });
   return memoryOfCopy;
 }
 

@@ -51,10 +51,6 @@ const maxPauseTrips = 400;
 // They take some minutes.
 const maxConflicts = 150;
 
-// A decoded record takes much memory. Those that were not used lately are read again when they are needed.
-const maxRecords = 16;
-const withRecord = new Set<RecordAccess>();
-
 /** Reads and replaces the record of one client id. It remembers the record, and repairs it if the store lost it. */
 export class RecordAccess {
   readonly calls: StoreCalls;
@@ -103,7 +99,7 @@ export class RecordAccess {
     const loaded = text === undefined ? undefined : decoded(text);
     if (loaded === 'damaged') this.#events.damaged(callers, key);
     if (typeof loaded === 'string') throw integrityError(loaded, key, store);
-    const warnings = this.#events.read(callers, key, snapshot, loaded);
+    const warnings = this.#events.read(callers, snapshot);
     const found = reconcile(loaded, before, storeNow, randomId(), limits);
     this.#events.repairs(callers, found, before, storeNow);
     const { now, changed: isRepaired } = found;
@@ -168,12 +164,6 @@ export class RecordAccess {
     const beganEarlier = latest && view.readAt.monotonic <= latest.readAt.monotonic;
     if (beganEarlier && view.record.sequence < latest.record.sequence) return;
     this.#latest = view;
-    withRecord.delete(this);
-    withRecord.add(this);
-    const [oldest] = withRecord;
-    if (withRecord.size <= maxRecords || !oldest) return;
-    oldest.#latest = undefined;
-    withRecord.delete(oldest);
   }
 
   /** Remembers the record, to put it back if the store loses it. The default store lies in the same memory and loses nothing. */

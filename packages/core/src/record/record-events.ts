@@ -4,13 +4,9 @@ import type { StoreSnapshot } from '../contract/store.ts';
 import type { LedgerRecord } from '../ledger/journal.ts';
 import { type Reconciled, type Seen, tolerableMs } from '../ledger/repair.ts';
 import { foreignTerms } from '../ledger/terms.ts';
-import { isSecondRecord } from './second-record.ts';
 import type { Callers } from './store-calls.ts';
 
 const maxWarnings = 16;
-
-const secondRecord =
-  'This process has two records of one client id, in two stores or under two prefixes. Each of them counts alone, so together they may exceed the limit. Give all clients the same store.';
 
 /** Those who heard a piece of news. */
 type Heard = WeakSet<ServiceAuthEventListener>;
@@ -33,16 +29,9 @@ export class RecordEvents {
   }
 
   /** Reports what endangers the record that was read. Returns all such warnings. */
-  read(
-    callers: Callers,
-    key: string,
-    { warnings = [] }: StoreSnapshot,
-    record: LedgerRecord | undefined,
-  ): readonly string[] {
+  read(callers: Callers, { warnings = [] }: StoreSnapshot): readonly string[] {
     this.#damage = undefined;
-    const isSecond = record && isSecondRecord(this.#settings.store, key, record.epoch);
-    const all = [...warnings, ...(isSecond ? [secondRecord] : [])];
-    for (const warning of all) {
+    for (const warning of warnings) {
       this.#warned ??= new Map();
       const heard = this.#warned.get(warning) ?? new WeakSet();
       // A store may word its warnings differently each time.
@@ -50,7 +39,7 @@ export class RecordEvents {
       this.#warned.set(warning, heard);
       tell(callers, 'store_warning', { warning }, heard);
     }
-    return all;
+    return warnings;
   }
 
   /** Reports what became of the record, and of the store's clock, since `before`. `storeNow`: the clock's time. */

@@ -1,6 +1,5 @@
 import { fromBase64Url, toBase64Url } from '../platform/base64.ts';
 import { randomBytes } from '../platform/random-bytes.ts';
-import { ownProperties } from '../platform/untrusted.ts';
 
 // This is CryptoKey, a name that the types of some platforms lack.
 type Key = Awaited<ReturnType<typeof crypto.subtle.deriveKey>>;
@@ -40,20 +39,19 @@ export async function sealingKey(
 ): Promise<SealingKey> {
   const { subtle } = crypto;
   const material = async (bytes: Uint8Array<ArrayBuffer>) =>
-    subtle.importKey('raw', bytes, ownProperties({ name: 'HKDF' }), false, ['deriveBits', 'deriveKey']);
-  const algorithm = (purpose: string) =>
-    ownProperties({
+    subtle.importKey('raw', bytes, { name: 'HKDF' }, false, ['deriveBits', 'deriveKey']);
+  const algorithm = (purpose: string) => ({
       name: 'HKDF',
-      hash: ownProperties({ name: 'SHA-256' }),
+      hash: 'SHA-256',
       salt: new Uint8Array(0),
       info: joined(['service-auth', purpose, clientId]),
-    });
+  });
   const idOf = async (source: Key, purpose: string) =>
     toBase64Url(new Uint8Array(await subtle.deriveBits(algorithm(purpose), source, 72)));
 
   const keyBytes = typeof storeKey === 'string' ? utf8(storeKey) : storeKey && new Uint8Array(storeKey);
   const keyMaterial = await material(keyBytes ?? utf8(secret));
-  const aes = ownProperties({ name: 'AES-GCM', length: 256 });
+  const aes = { name: 'AES-GCM', length: 256 };
   const key = await subtle.deriveKey(algorithm('seal'), keyMaterial, aes, false, ['encrypt', 'decrypt']);
 
   return {
@@ -72,8 +70,7 @@ export async function seal({ key }: SealingKey, text: string, context: readonly 
 }
 
 function parametersOf(iv: Uint8Array<ArrayBuffer>, context: readonly string[]) {
-  // Node 20 takes members that are missing from a polluted `Object.prototype`. A shorter tag would be easier to forge.
-  return ownProperties({ name: 'AES-GCM', iv, additionalData: joined(context), tagLength: 128 });
+  return { name: 'AES-GCM', iv, additionalData: joined(context), tagLength: 128 };
 }
 
 /** Opens a text that was sealed with this key and context. Undefined: the key, the context or the text differs. */
@@ -106,7 +103,7 @@ export async function fingerprintOf(token: string): Promise<string> {
 }
 
 async function digestOf(parts: readonly string[], length: number): Promise<Uint8Array> {
-  return new Uint8Array(await crypto.subtle.digest(ownProperties({ name: 'SHA-256' }), joined(parts)), 0, length);
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', joined(parts)), 0, length);
 }
 
 /** Returns a random id of 72 bits. It is safe in URLs, file names and logs. */

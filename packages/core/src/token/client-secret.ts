@@ -38,10 +38,6 @@ export class SecretMemory {
 // After two failures within this time the functions rest for the same time. Otherwise each request of a server would call them.
 const retryMs = 1_000;
 
-// Keys take more memory than the rest of a client. So only the clients that were used last keep theirs, and the others derive them again.
-const maxKeys = 1_000;
-const withKeys = new Set<SecretMemory>();
-
 /** Creates the source for either form of the option `clientSecret`. */
 export function clientSecretSource(settings: Settings, memory: SecretMemory): ClientSecretSource {
   const { authentication, clientSecret, clientId, clock, timeoutMs, emitRepeated } = settings;
@@ -115,22 +111,11 @@ export function clientSecretSource(settings: Settings, memory: SecretMemory): Cl
   async function withKey(value: string): Promise<CurrentSecret> {
     memory.key ??= sealingKey(value, storeKey, clientId, memory.credential).catch((error: unknown) => {
       // The next call derives them again.
-      forgetKey(memory);
+      memory.key = undefined;
       throw storeFailure('load', error, settings).thrown;
     });
-    withKeys.delete(memory);
-    withKeys.add(memory);
-    const { key } = memory;
-    const [oldest] = withKeys;
-    if (withKeys.size > maxKeys && oldest) forgetKey(oldest);
-    return { value, key: await key };
+    return { value, key: await memory.key };
   }
 
   return { get, last, write };
-}
-
-/** Forgets the keys of a client. Its next request derives them again. */
-export function forgetKey(memory: SecretMemory): void {
-  memory.key = undefined;
-  withKeys.delete(memory);
 }

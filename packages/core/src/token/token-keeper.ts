@@ -11,7 +11,7 @@ import { acquireToken } from './acquire-token.ts';
 import { type CachedToken, withExpiry } from './cached-token.ts';
 import { ClientEvents } from './client-events.ts';
 import { type ClientParts, createParts } from './client-parts.ts';
-import { forgetKey, SecretMemory } from './client-secret.ts';
+import { SecretMemory } from './client-secret.ts';
 import type { Flight } from './flight.ts';
 import {
   after,
@@ -32,7 +32,7 @@ import {
   startFlight,
   type Wait,
 } from './running-flight.ts';
-import { distrust, type TrustedToken, trustedToken } from './trusted-token.ts';
+import { distrust, type TrustedToken } from './trusted-token.ts';
 
 // Counts the flights of all clients in this process.
 let acquisitions = 0;
@@ -60,7 +60,8 @@ export class TokenKeeper {
     const token = withExpiry(trusted?.token, this.memory.cached as CachedToken, now);
     // Every call returns the same resolved promise until there is another token, or another expiry of it.
     const promise = trusted?.token === token ? trusted.promise : Promise.resolve(token);
-    this.trusted = trustedToken(token, promise, now, servableForMs(this.memory, now));
+    // A number without a fraction needs no memory of its own.
+    this.trusted = { token, promise, from: now.wall, forMs: Math.floor(servableForMs(this.memory, now)) };
     return this.trusted;
   }
 
@@ -127,7 +128,7 @@ export class TokenKeeper {
   async close(reason: Error): Promise<void> {
     this.remember(emptyMemory);
     this.closed = true;
-    forgetKey(this.#secret);
+    this.#secret.key = undefined;
     await Promise.all([endFlight(this.#reading, reason), endFlight(this.#acquiring, reason)]);
   }
 
