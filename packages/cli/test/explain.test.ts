@@ -439,7 +439,7 @@ test('an answer that says "later" is told by its status, and names no wrong secr
 });
 
 test('each hold is told: by a finding, or by the sentence that usage has for it', () => {
-  const kinds = ['credentials', 'rate_limited', 'backoff', 'deaths', 'rejections', 'renewal', 'unreadable'] as const;
+  const kinds = ['credentials', 'rate_limited', 'backoff', 'deaths', 'rejections', 'renewal'] as const;
   for (const kind of kinds) {
     const usage = usageOf(regular, { holds: [{ kind, until: now + minute }] });
     const findings = explain(usage, { now, audiences: [], failures: [] });

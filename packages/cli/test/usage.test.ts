@@ -146,7 +146,6 @@ test('the schema knows every reason of a refusal, and every kind of hold', () =>
     deaths: true,
     rejections: true,
     renewal: true,
-    unreadable: true,
   };
   const { properties } = schema;
   expect(new Set(properties.refusedBecause.enum)).toEqual(new Set(Object.keys(reasons)));

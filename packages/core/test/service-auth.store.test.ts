@@ -347,15 +347,6 @@ describe('a swap whose fate is unknown', () => {
     await use(auth, minute);
     expect(endpoint.requests.length).toBe(3);
   });
-
-  test('settling two requests that may have arrived, it was executed, but reported as failed: counted as two', async () => {
-    const { client, clock, store, endpoint } = createBed();
-    endpoint.next(() => ({ status: 421, headers: {}, body: '' }));
-    store.next('swap', (call) => call(), losesReply);
-    const auth = client();
-    await failure('ERR_TOKEN_ENDPOINT', clock.until(auth.getToken()));
-    expect(await auth.getUsage()).toMatchObject({ used: 2, pending: 2 });
-  });
 });
 
 describe('a record that is damaged', () => {

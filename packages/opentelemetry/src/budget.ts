@@ -11,7 +11,6 @@ const holdKinds: readonly Hold['kind'][] = [
   'rate_limited',
   'rejections',
   'renewal',
-  'unreadable',
 ];
 
 /** Stands for a budget that lasts: the longest window. JSON has no infinite number, and a collector refuses the whole batch that has one. */

@@ -113,7 +113,6 @@ describe('the gauges', () => {
       rate_limited: expect.closeTo(600, -2),
       rejections: 0,
       renewal: 0,
-      unreadable: 0,
     });
     expect(metrics['budget.refused_for']).toEqual([{ attributes: {}, value: expect.closeTo(600, -2) }]);
     expect(metrics['token.expires_in']).toEqual([{ attributes: {}, value: 0 }]);

@@ -119,7 +119,6 @@ export function holdSentence(hold: Hold, now: number): string {
     deaths: `Several processes died while they asked for a token. No token is requested${whom} until`,
     rejections: 'The API rejects tokens (401). They are replaced at growing intervals, the next one',
     renewal: `The last renewal${who} brought no later expiry. The next one is tried`,
-    unreadable: `A token${who} could not be decrypted and was replaced. The next such replacement is possible`,
   };
   const connects = what[kind].endsWith('until') ? ' ' : ' at ';
   return `${what[kind]}${connects}${instant(until, now)}.`;

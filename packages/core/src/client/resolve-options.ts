@@ -133,7 +133,6 @@ export function resolveOptions(given: ServiceAuthOptions): CheckedOptions {
   return { common, clientId, clientSecret, instance };
 }
 
-import { defaultTransport } from '../endpoint/fetch-transport.ts';
 /** Checks the addresses. Undefined: one of them has a problem. */
 function addressesOf(options: Partial<ServiceAuthOptions>, report: Report): Addresses | undefined {
   const { allowInsecureHttp: insecure = false } = options;

@@ -39,8 +39,8 @@ export function writeAttempt(attempt: Attempt, before: number, names: Names): un
     fleetStreak,
     secretId,
   } = attempt;
-  const { inVain, fleetInVain, probed, unreadable } = attempt;
-  const flags = (inVain ? 1 : 0) + (fleetInVain ? 2 : 0) + (probed ? 4 : 0) + (unreadable ? 8 : 0);
+  const { inVain, fleetInVain, probed } = attempt;
+  const flags = (inVain ? 1 : 0) + (fleetInVain ? 2 : 0) + (probed ? 4 : 0);
   const who = [epoch, audience, keyId, secretId, instance].map(names.index);
   const outcome = attempt.outcome ? writeOutcome(attempt.outcome, attempt) : 0;
   const cells = [id, at - before, generation - at, ...who, shortReasons.get(reason) ?? reason, outcome];
@@ -90,7 +90,6 @@ function readAttempt(wire: unknown, before: number, names: Names): Attempt {
     inVain: bits & 1 ? true : undefined,
     fleetInVain: bits & 2 ? true : undefined,
     probed: bits & 4 ? true : undefined,
-    unreadable: bits & 8 ? true : undefined,
     order: order === 0 ? undefined : text(order),
     ...(outcome === 0 ? {} : readOutcome(outcome, reservedAt)),
     ...restOfRow(cells, 16),

@@ -164,8 +164,8 @@ export function withAttempt(
   reason: IssuanceReason,
   { carried }: Pace,
 ): LedgerRecord {
-  const { id, instance, audience, keyId, secretId, unreadable } = query;
-  const who = { audience, keyId, secretId, instance, unreadable: unreadable || undefined };
+  const { id, instance, audience, keyId, secretId } = query;
+  const who = { audience, keyId, secretId, instance };
   const when = {
     epoch: record.epoch,
     generation: latestGeneration(record, now) + 1,

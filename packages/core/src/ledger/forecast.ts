@@ -78,7 +78,7 @@ export function holdsOf(record: LedgerRecord, now: number, limits: Limits): Hold
 /** Returns who has asked for tokens. */
 export function callersIn({ attempts, tokens }: LedgerRecord): Caller[] {
   const callers = [...attempts, ...tokens.map((token) => ({ ...token, secretId: '' }))].map(
-    ({ audience, keyId, secretId }): Caller => ({ audience, keyId, secretId, unreadable: true }),
+    ({ audience, keyId, secretId }): Caller => ({ audience, keyId, secretId }),
   );
   return [...new Map(callers.map((caller) => [JSON.stringify(caller), caller])).values()];
 }

@@ -7,33 +7,20 @@ import { orderedAt } from './orders.ts';
 import { isAboutClient, isOfCredentials, type Refused, rejectionsOf } from './refusals.ts';
 import type { Fleet } from './streaks.ts';
 
-const minute = 60_000;
-
 /** A process that needs a token for an audience. */
 export interface Caller {
   readonly audience: string;
   readonly keyId: string;
   readonly secretId: string;
-  /** The stored token cannot be opened. */
-  readonly unreadable?: boolean | undefined;
 }
 
 /**
  * Why no token is requested for a time, although the limit has room. `credentials`: the endpoint rejected them. `misconfigured`: it answered a redirect,
  * 404 or the like, so the address or the audience is wrong. `rate_limited`: it limits the rate of requests. `backoff`: it failed. `deaths`: processes died during
  * their requests. `rejections`: renewals that 401s of the API cause are spaced. `renewal`: the last renewal ahead of expiry brought no later expiry.
- * `unreadable`: a token that could not be decrypted was replaced a short time ago.
  */
 export interface Hold {
-  readonly kind:
-    | 'credentials'
-    | 'misconfigured'
-    | 'rate_limited'
-    | 'backoff'
-    | 'deaths'
-    | 'rejections'
-    | 'renewal'
-    | 'unreadable';
+  readonly kind: 'credentials' | 'misconfigured' | 'rate_limited' | 'backoff' | 'deaths' | 'rejections' | 'renewal';
   readonly until: number;
   /** The audience that the hold is for. Undefined: it is for all. */
   readonly audience?: string | undefined;
@@ -57,24 +44,10 @@ export function concerns({ audience, secretId, outcome }: Refused, caller: Calle
 }
 
 /** Rule 6 of `pace`: what was refused, unless a token was issued since. `heldAfterRefusal` says for how long. If it was the client, all audiences wait. */
-export function refusalHold(attempt: Refused, isLast: boolean): Hold {
+export function refusalHold(attempt: Refused): Hold {
   const { audience, outcome } = attempt;
   const kind = isOfCredentials(outcome) ? 'credentials' : 'misconfigured';
-  const until = outcome.holdUntil + (isLast && isAboutClient(outcome) ? 2 * minute : 0);
-  return { kind, until, count: outcome.count ?? 1, audience, attempt };
-}
-
-/**
- * The client was refused. Returns whether another audience asks first, two minutes earlier: one that has a token, and was refused longer ago or never. If it
- * gets another token, only some audiences were refused.
- */
-export function goesLast({ audience }: Caller, { tokens }: LedgerRecord, refusals: readonly Refused[]): boolean {
-  const refusedAt = new Map<string, number>();
-  for (const { audience: name, at, outcome } of refusals)
-    if (isAboutClient(outcome)) refusedAt.set(name, Math.max(at, refusedAt.get(name) ?? 0));
-  const named = new Set(tokens.map((token) => token.audience));
-  const mine = named.has(audience) ? (refusedAt.get(audience) ?? 0) : Number.POSITIVE_INFINITY;
-  return mine > 0 && [...named].some((name) => name !== audience && (refusedAt.get(name) ?? 0) < mine);
+  return { kind, until: outcome.holdUntil, count: outcome.count ?? 1, audience, attempt };
 }
 
 /** The last renewal ahead of expiry brought no later expiry: the endpoint returns one token until it expires. An order to try again allows one more. */
@@ -86,13 +59,6 @@ export function renewalHolds(record: LedgerRecord, { audience, keyId }: Caller):
   return at > orderedAt(record) ? [{ kind: 'renewal', until, count: 1, audience }] : [];
 }
 
-/** Somebody may be damaging the record, so replacements of what cannot be opened are spaced. */
-export function unreadableHolds(record: LedgerRecord, { audience, keyId }: Caller): Hold[] {
-  const isSuch = (attempt: Attempt) => attempt.unreadable && attempt.audience === audience && attempt.keyId === keyId;
-  const { at = 0 } = record.attempts.findLast(isSuch) ?? {};
-  return at > orderedAt(record) ? [{ kind: 'unreadable', until: at + 15 * minute, count: 1, audience }] : [];
-}
-
 export function rejections(
   record: LedgerRecord,
   now: number,
@@ -101,6 +67,6 @@ export function rejections(
   isOrdered: boolean,
 ): Hold[] {
   const { count, until: spacedUntil } = rejectionsOf(record, audience);
-  const until = Math.max(isOrdered ? 0 : spacedUntil, rejectedShareAt(record, now, limits, audience));
+  const until = Math.max(isOrdered ? 0 : spacedUntil, rejectedShareAt(record, now, limits));
   return [{ kind: 'rejections', until, count, audience }];
 }

@@ -74,8 +74,6 @@ export interface Attempt {
   readonly fleetInVain?: boolean | undefined;
   /** It is sent only if the endpoint answers a probe. */
   readonly probed?: boolean | undefined;
-  /** The token of the record cannot be opened. */
-  readonly unreadable?: boolean | undefined;
   /** The id of the order to try again that it obeys. */
   readonly order?: string | undefined;
   /** Undefined: it is under way, or its process is gone. */

@@ -5,8 +5,7 @@ import { refusalsOf } from './refusals.ts';
 import { fleetOf, isFailure, knownAt } from './streaks.ts';
 import { revokedOf } from './tokens.ts';
 
-const minute = 60_000;
-const hour = 60 * minute;
+const hour = 3_600_000;
 const day = 24 * hour;
 /** A record knows the hashes of so many tokens of an audience. */
 const maxHashes = 20;
@@ -56,12 +55,11 @@ export function notesOf(record: LedgerRecord, now: number, counts: (attempt: Att
     ...refusalsOf(record).filter(({ outcome }) => outcome.holdUntil + hour > now),
   ]);
   const isNeeded = (attempt: Attempt): boolean => {
-    const { at, reason, outcome, unreadable } = attempt;
+    const { at, reason, outcome } = attempt;
     return (
       notes.has(attempt) ||
       isOpen(attempt, now) ||
       (outcome?.toldUntil ?? 0) > now ||
-      (unreadable === true && at + 15 * minute > now) ||
       (reason === 'rejected' && counts(attempt)) ||
       (outcome?.kind === 'unsent' && outcome.charge > 0) ||
       (order !== undefined && attempt.order === order && at + day > now)

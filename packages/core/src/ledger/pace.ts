@@ -1,14 +1,4 @@
-import {
-  type Caller,
-  concerns,
-  goesLast,
-  type Hold,
-  refusalHold,
-  rejections,
-  renewalHolds,
-  toldHolds,
-  unreadableHolds,
-} from './holds.ts';
+import { type Caller, concerns, type Hold, refusalHold, rejections, renewalHolds, toldHolds } from './holds.ts';
 import type { Attempt, IssuanceReason, LedgerRecord, Order } from './journal.ts';
 import type { Limits } from './limits.ts';
 import { openOrder } from './orders.ts';
@@ -77,11 +67,10 @@ export function glanceAt(record: LedgerRecord, now: number, limits: Limits): Gla
  * 5. When a quarter of the budget is of unknown outcome, token requests are so far apart that half of it is left after a long outage. From three eighths
  *    on, the time between them doubles, up to 110 minutes. After 10 to 15 minutes a probe may go first: if it is answered, the token request follows at
  *    once, unless an earlier one failed after such a probe. While the record is new, the budget is the few tokens that a new record allows.
- * 6. A refused request is repeated after 5, 10, then 15 minutes. Other credentials are tried at once. If the client was refused, all audiences wait:
- *    those that had a token, and were refused longest ago or never, go first.
+ * 6. A refused request is repeated after 5, 10, then 15 minutes. Other credentials are tried at once. If the client was refused, all audiences wait.
  * 7. Renewals after 401s are 1, 2, 4 … 60 minutes apart for each audience, but the first one comes at once.
  *
- * Two more holds are about one token: the endpoint returns the same one until it expires, or one that could not be opened was replaced just now.
+ * One more hold is about one token: the endpoint returns the same one until it expires.
  *
  * After an order to try again, one attempt ignores all of this. But it is not sent if the endpoint does not answer a probe, or if the renewals after 401s have spent
  * their share.
@@ -99,13 +88,11 @@ export function pace(
   const { fleetStreak, failing, alone } = outage;
   const probesFirst = now < outage.from && (order ? glance.mayProbe : now >= outage.askAt);
   const refusals = glance.refusals.filter((refused) => concerns(refused, caller));
-  const isLast = refusals.length > 0 && goesLast(caller, record, glance.refusals);
   const passedOver = [
     ...outageHolds(outage, fleet, caller.audience),
     ...toldHolds(fleet),
-    ...refusals.map((refused) => refusalHold(refused, isLast)),
+    ...refusals.map(refusalHold),
     ...(reason === 'refresh' ? renewalHolds(record, caller) : []),
-    ...(caller.unreadable ? unreadableHolds(record, caller) : []),
   ];
   const holds = [
     ...(order ? [] : passedOver),

@@ -1,11 +1,5 @@
 import { byGeneration } from './attempt.ts';
-import {
-  type Attempt,
-  type LedgerRecord,
-  type Outcome,
-  type Quota,
-  type StoredToken,
-} from './journal.ts';
+import type { Attempt, LedgerRecord, Outcome, Quota, StoredToken } from './journal.ts';
 import { joinedAttempt } from './merge.ts';
 import type { OAuthErrorCode } from './oauth-error.ts';
 import { heldAfterRefusal } from './refusals.ts';

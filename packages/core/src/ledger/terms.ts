@@ -97,27 +97,10 @@ export function withTerms(record: LedgerRecord, now: number, terms: readonly Dec
   return { ...record, terms, completeSince: isFirst ? Math.max(record.completeSince, now) : record.completeSince };
 }
 
-/**
- * Unites two lists of terms. Of a term in both lists the later declaration counts. If there are too many, those go first that nobody enforces, or that
- * a stricter one contains.
- */
+/** Unites two lists of terms. Of a term in both lists the later declaration counts. If there are too many, those go that no process has stated for longest. */
 export function unitedTerms(one: readonly DeclaredTerm[], other: readonly DeclaredTerm[]): DeclaredTerm[] {
   const all = [...one, ...other].sort((a, b) => b.seenAt - a.seenAt);
-  const latestFirst = all.filter((term, index) => !isIn(all.slice(0, index), term));
-  if (latestFirst.length <= maxTerms) return latestFirst;
-  const latest = lastDeclaredAt(latestFirst);
-  const enforced = latestFirst.filter(({ seenAt }) => seenAt + enforcedMs > latest);
-  const decisive = enforced.filter((term) => !enforced.some((strict) => strict !== term && contains(strict, term)));
-  return [...new Set([...decisive, ...latestFirst])].slice(0, maxTerms);
-}
-
-/** Returns whether a fleet that keeps to the first term keeps to the second one, too. */
-function contains(strict: Term, term: Term): boolean {
-  const usableOf = ({ tokens, reserve }: Term) => tokens - reserve;
-  const countsAll = strict.counts === 'requests' || term.counts !== 'requests';
-  return (
-    countsAll && strict.windowMs >= term.windowMs && strict.tokens <= term.tokens && usableOf(strict) <= usableOf(term)
-  );
+  return all.filter((term, index) => !isIn(all.slice(0, index), term)).slice(0, maxTerms);
 }
 
 /** Returns the terms without those that others replaced so long ago that all they counted has left them. What was agreed last stays. */

@@ -64,7 +64,7 @@ export function failuresInRow(record: string, now?: number): readonly RepeatedFa
   const tokens = tokensInUse(decoded, at);
   return holdsOf(decoded, at, { terms: [], durability: 'durable' }).flatMap(
     ({ kind, count, until: retryAt, audience: name, attempt }): RepeatedFailure[] => {
-      if (count === 0 || kind === 'renewal' || kind === 'unreadable') return [];
+      if (count === 0 || kind === 'renewal') return [];
       const { status } = attempt?.outcome ?? {};
       const failure = { count, retryAt, status, audience: name && shownTokenName(name) };
       if (kind !== 'credentials') return [{ ...failure, kind: kind === 'misconfigured' ? 'backoff' : kind }];

@@ -41,10 +41,10 @@ export async function sealingKey(
   const material = async (bytes: Uint8Array<ArrayBuffer>) =>
     subtle.importKey('raw', bytes, { name: 'HKDF' }, false, ['deriveBits', 'deriveKey']);
   const algorithm = (purpose: string) => ({
-      name: 'HKDF',
-      hash: 'SHA-256',
-      salt: new Uint8Array(0),
-      info: joined(['service-auth', purpose, clientId]),
+    name: 'HKDF',
+    hash: 'SHA-256',
+    salt: new Uint8Array(0),
+    info: joined(['service-auth', purpose, clientId]),
   });
   const idOf = async (source: Key, purpose: string) =>
     toBase64Url(new Uint8Array(await subtle.deriveBits(algorithm(purpose), source, 72)));

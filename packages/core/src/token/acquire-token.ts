@@ -46,7 +46,8 @@ export async function acquireToken(
   const kept = flight.mustNotKeep ? undefined : flight.cached;
   const cached = kept && { id: kept.token.id, generation: kept.generation };
   const names = { audience, keyId, secretId, instance, id: randomId() };
-  let query: Query = { ...flight, ...names, cached, leaseMs, unreadable: false };
+  let query: Query = { ...flight, ...names, cached, leaseMs };
+  let couldNotOpen = false;
   let waitedMs = 0;
 
   for (let pauseMs = 25; ; pauseMs = Math.min(2_000, pauseMs * 1.6)) {
@@ -63,11 +64,13 @@ export async function acquireToken(
       case 'use': {
         const usable = await usableTokens.opened(decision.token, view, secret.key);
         if (usable) return { kind: 'token', usable };
-        query = { ...query, unusable: [...query.unusable, decision.token.id], unreadable: true };
+        // A token that cannot be opened is absent.
+        query = { ...query, unusable: [...query.unusable, decision.token.id] };
+        couldNotOpen = true;
         continue;
       }
       case 'admitted': {
-        const reserved = { flight, secret, attempt: decision.attempt, view, begunAt: begunAt ?? readAt };
+        const reserved = { flight, secret, attempt: decision.attempt, view, begunAt: begunAt ?? readAt, couldNotOpen };
         const result = await sendReservedRequest(parts, reserved);
         if (result) return result;
         query = { ...query, id: randomId() };

@@ -18,13 +18,13 @@ export function isRepeated(
   { lifetimeMs }: IssuedToken,
   hash: string | undefined,
   sentAt: Instant,
-  { flight: { reason }, view: { record, now, readAt }, attempt: { audience, keyId, unreadable } }: ReservedRequest,
+  { flight: { reason }, view: { record, now, readAt }, attempt: { audience, keyId }, couldNotOpen }: ReservedRequest,
 ): boolean {
   if (hash === undefined) return false;
   const revoked = revokedOf(record, audience);
   // Only the clock of the store tells, because those of this machine may have been set.
   const expiresAt = now + sentAt.monotonic - readAt.monotonic + lifetimeMs;
-  const mayRepeat = (until: number) => unreadable || (reason !== 'rejected' && expiresAt - second < until);
+  const mayRepeat = (until: number) => couldNotOpen || (reason !== 'rejected' && expiresAt - second < until);
   const same = record.attempts.filter((known) => known.audience === audience && known.outcome?.hash === hash);
   return same.some(({ generation, outcome, ...known }) => {
     return generation <= revoked || (known.keyId === keyId && !mayRepeat(outcome?.expiresAt ?? 0));

@@ -12,4 +12,6 @@ export interface ReservedRequest {
   readonly view: View;
   /** The moment just before the read of the record on which the reservation was written. */
   readonly begunAt: Instant;
+  /** The record has a token that this process could not open. */
+  readonly couldNotOpen: boolean;
 }

@@ -55,10 +55,6 @@ export function errorOf(settings: Settings, denial: Denial, view: View, details?
       const message = `The token endpoint answered ${status}${later}. Look for programs that use this clientId without this store; the next attempt is possible at ${when}.`;
       return serviceAuthError('ERR_RATE_LIMITED', message, { retryAt });
     }
-    case 'unreadable': {
-      const message = `This process cannot decrypt the fleet's token, and one was replaced for that within the last 15 minutes. Give all processes the same clientSecret or storeKey; the next attempt is possible at ${when}.`;
-      return serviceAuthError('ERR_STORE_INTEGRITY', message, { retryAt });
-    }
     case 'full': {
       const message = `The record has no room for the token of another audience, so no request was sent. Use fewer audiences for one client id, or a store that keeps larger records (maxRecordBytes); there may be room at ${when}.`;
       return serviceAuthError('ERR_STORE', message, { retryAt, reason: 'full' });

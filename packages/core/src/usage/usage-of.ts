@@ -118,7 +118,6 @@ function becauseOf({ cause }: Refusal): Usage['refusedBecause'] {
       return 'backoff';
     case 'rejections':
     case 'renewal':
-    case 'unreadable':
       // These refuse nobody who has no token.
       return undefined;
     case 'backoff':

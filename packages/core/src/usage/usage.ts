@@ -42,7 +42,7 @@ export interface WindowUsage {
  * A time in which the fleet sends no token request, or none of some kind, although the limit has room. `credentials`: the endpoint answered 400, 401 or 403 to them. `rate_limited`: it
  * limits the rate of requests. `backoff`: it failed. `deaths`: processes in a row died during their requests. These four deny callers a token. With the others
  * callers that have a token keep it: `rejections`: renewals that 401s of the API cause are spaced. `renewal`: the last renewal ahead of expiry brought no later
- * expiry. `unreadable`: a stored token that could not be decrypted was replaced a short time ago; a process without a token gets none meanwhile.
+ * expiry.
  */
 export interface Hold {
   readonly kind: Exclude<LedgerHold['kind'], 'misconfigured'>;

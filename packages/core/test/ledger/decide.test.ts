@@ -93,9 +93,9 @@ describe('an attempt', () => {
     expect(decision(ahead)).toMatchObject({ record: { attempts: [{}, { generation: noon + 3 * hour + 1 }] } });
   });
 
-  test('of 512 that are under way is waited for by all', () => {
+  test('of 256 that are under way is waited for by all', () => {
     const limits = { ...usual, terms: [{ tokens: 9_000, windowMs: day, reserve: 0 }], maxBytes: 4_000_000 };
-    const open = Array.from({ length: 512 }, (_, index) =>
+    const open = Array.from({ length: 256 }, (_, index) =>
       attemptAt(noon + index, { audience: `${index}`, until: noon + minute + index, outcome: undefined }),
     );
     expect(decide(recordWith(open), noon + second, queryFor(), limits)).toEqual({ kind: 'wait', until: noon + minute });

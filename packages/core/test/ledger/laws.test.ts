@@ -112,7 +112,7 @@ describe('compaction', () => {
         for (const at of [now, later]) {
           for (const audience of new Set(record.attempts.map((attempt) => attempt.audience))) {
             for (const reason of ['cold', 'refresh', 'rejected'] as const) {
-              const caller = { audience, keyId: 'key', secretId: 'secret', unreadable: true };
+              const caller = { audience, keyId: 'key', secretId: 'secret' };
               const paced = (of: LedgerRecord) => {
                 const { holds: all, ...rest } = pace(of, at, caller, reason, wide);
                 const holds = all.filter(({ until }) => until > at);

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { compact } from '../../src/ledger/compact.ts';
 import { decide } from '../../src/ledger/decide.ts';
 import { holdsOf } from '../../src/ledger/forecast.ts';
 import type { IssuanceReason, LedgerRecord } from '../../src/ledger/journal.ts';
@@ -283,35 +282,14 @@ describe('refusals', () => {
     ]);
   });
 
-  test('of the client hold up longest who was refused, if others have a token', () => {
+  test('of the client hold up all audiences alike', () => {
     const waits = ({ record, now }: { record: LedgerRecord; now: number }) =>
       ['orders', 'invoices'].map((audience) => waitOf(record, audience, now) / minute);
     const alone = refused(401, recordWith([]), noon, 'first');
     const beside = tried(recordWith([]), noon - hour, { audience: 'invoices', id: 'token' }, issued);
     expect(waits(alone)).toEqual([5, 5]);
-    expect(waits(refused(401, beside.record, noon, 'first'))).toEqual([7, 5]);
+    expect(waits(refused(401, beside.record, noon, 'first'))).toEqual([5, 5]);
     expect(waits(refused(403, beside.record, noon, 'first'))).toEqual([5, 0]);
-  });
-
-  test('of the client let those ask first that have a token and were refused longest ago, and then who never had one', () => {
-    let state = tried(recordWith([]), noon - 26 * hour, { audience: 'orders', id: 'one' }, issued);
-    state = tried(state.record, noon - 25 * hour, { audience: 'invoices', id: 'two' }, issued);
-    const refuse = (audience: string, now: number) => {
-      state = tried(state.record, now, { audience, id: `${audience} ${now}` }, () => ({
-        kind: 'released',
-        cause: 'credentials',
-        status: 401,
-      }));
-    };
-    const waits = () =>
-      ['orders', 'invoices', 'stock', 'bills'].map((audience) => waitOf(state.record, audience, state.now) / minute);
-    refuse('stock', noon);
-    refuse('bills', noon + 7 * minute);
-    expect(waits()).toEqual([10, 10, 12, 12]);
-    refuse('invoices', noon + 20 * minute);
-    expect(waits()).toEqual([15, 17, 17, 17]);
-    refuse('orders', noon + 40 * minute);
-    expect(waits()).toEqual([17, 15, 17, 17]);
   });
 
   test.each([
@@ -321,7 +299,7 @@ describe('refusals', () => {
     const beside = tried(earlier, noon - hour, { audience: 'invoices', id: 'token' }, issued);
     const { record, now } = refused(401, beside.record, noon, 'first');
     const holds = holdsOf(record, now, usual).filter(({ kind }) => kind === 'credentials');
-    expect(holds).toMatchObject([{ audience: 'orders', until: now + 7 * minute }]);
+    expect(holds).toMatchObject([{ audience: 'orders', until: now + 5 * minute }]);
   });
 
   test('of a later release that counts none is the first one', () => {
@@ -382,25 +360,6 @@ describe('renewals', () => {
     );
     expect(waitOf(again.record, 'orders', again.now, 'refresh')).toBe(first.now + day - minute - again.now);
     expect(waitOf(again.record, 'orders', again.now, 'cold')).toBe(0);
-  });
-
-  test('of a token that cannot be opened are a quarter of an hour apart, also when the endpoint said no', () => {
-    const told = tried(recordWith([]), noon, { unreadable: true }, () => {
-      return { kind: 'released', cause: 'rate_limited', status: 429, retryAfterMs: second };
-    });
-    const caller = { audience: 'orders', keyId: 'key', secretId: 'secret', unreadable: true };
-    const compacted = compact(told.record, noon + minute, usual);
-    const holds = pace(compacted, noon + minute, caller, 'cold', usual).holds;
-    expect(holds).toContainEqual(expect.objectContaining({ kind: 'unreadable', until: noon + 15 * minute }));
-    expect(compact(told.record, noon + 15 * minute, usual).attempts).toEqual([]);
-  });
-
-  test('of a token that cannot be opened are a quarter of an hour apart', () => {
-    const first = tried(recordWith([]), noon, { id: 'first', unreadable: true }, issued);
-    const caller = { audience: 'orders', keyId: 'key', secretId: 'secret' };
-    const until = (fields: object) =>
-      pace(first.record, first.now, { ...caller, ...fields }, 'cold', usual).holds.map(({ until }) => until);
-    expect([until({ unreadable: true }), until({})]).toEqual([[noon + 15 * minute], []]);
   });
 });
 

@@ -61,29 +61,6 @@ describe('a declaration', () => {
   });
 });
 
-describe('of more than sixteen terms', () => {
-  const windows = Array.from({ length: 8 }, (_, index) => (index + 1) * hour);
-  const agreed = (by: string, tokens: number, seenAt: number) =>
-    windows.map((windowMs) => declaredBy(by, { tokens, windowMs, reserve: 0 }, seenAt));
-  const lax = [...agreed('lax', 100, noon), ...agreed('laxer', 101, noon)];
-
-  test('the strictest stay, even if they were declared before the others', () => {
-    const strict = agreed('strict', 6, noon - 50 * minute);
-    const united = unitedTerms(lax, strict);
-    expect(united).toHaveLength(maxTerms);
-    expect(united).toEqual(expect.arrayContaining(strict.slice(-1)));
-    // Six tokens in eight hours are at most six in an hour.
-    const limits: Limits = { ...usualLimits, terms: [] };
-    const room = tightest(admission(recordWith({ terms: united }), noon, limits, 'cold'));
-    expect(room?.room).toBe(6);
-  });
-
-  test('those that nobody enforces any more give way to the others', () => {
-    const united = unitedTerms(lax, agreed('strict', 6, noon - hour));
-    expect(united.map(({ by }) => by)).not.toContain('strict');
-  });
-});
-
 describe('terms of two records', () => {
   test('are united by the later declaration', () => {
     const early = [declaredBy('a', usual, noon - hour), declaredBy('a', hourly, noon)];

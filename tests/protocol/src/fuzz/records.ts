@@ -25,7 +25,6 @@ export function drawnQuery(random: Random): Query & { readonly reason: IssuanceR
     reason: random.pick(['cold', 'refresh', 'expired', 'rejected', 'reset']),
     unusable: [],
     resetUpTo: random.chance(0.2) ? begun + random.integer(-10 * 86_400_000, 86_400_000) : 0,
-    unreadable: random.chance(0.1),
     id: `id ${random.integer(0, 2 ** 31)}`,
     instance: `process ${random.integer(1, 3)}`,
     leaseMs: 60_000,

@@ -91,7 +91,7 @@ const attempt = fc.record({
     sinceToken: small,
     fleetStreak: small,
   },
-  ...{ inVain: maybe(yes), fleetInVain: maybe(yes), probed: maybe(yes), unreadable: maybe(yes) },
+  ...{ inVain: maybe(yes), fleetInVain: maybe(yes), probed: maybe(yes) },
   ...{ order: maybe(name), outcome: maybe(outcome), more: ends },
 });
 const term = fc.record({
