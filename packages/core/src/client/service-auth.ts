@@ -230,4 +230,3 @@ class Client implements ServiceAuth {
     return served;
   }
 }
-

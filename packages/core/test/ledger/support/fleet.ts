@@ -93,7 +93,11 @@ const answers: Readonly<Record<How, Doing>> = {
   'issued, and the reply is lost': { isHeard: true, isIssued: true, heard: ambiguous },
   failed: { isHeard: true, isIssued: false, heard: ambiguous },
   refused: { isHeard: true, isIssued: false, heard: { kind: 'released', cause: 'credentials', status: 401 } },
-  later: { isHeard: true, isIssued: false, heard: { kind: 'released', cause: 'rate_limited', status: 429, retryAfterMs: minute } },
+  later: {
+    isHeard: true,
+    isIssued: false,
+    heard: { kind: 'released', cause: 'rate_limited', status: 429, retryAfterMs: minute },
+  },
   unreachable: { isHeard: false, isIssued: false, heard: { kind: 'released', cause: 'unreachable' } },
   unsent: { isHeard: false, isIssued: false, heard: { kind: 'unsent' } },
 };
