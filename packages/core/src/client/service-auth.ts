@@ -169,10 +169,10 @@ class Client implements ServiceAuth {
 
   readonly [Symbol.asyncDispose] = (): Promise<void> => this.close();
 
-  async #wait(options: GetTokenOptions = {}): Promise<AccessToken> {
-    const wait = callerWait(options, this.#settings.clock);
+  async #wait(options: GetTokenOptions | undefined): Promise<AccessToken> {
+    const wait = callerWait(options?.signal, options?.maxWaitMs, this.#settings.clock);
     try {
-      return await (options.minLifeMs ? this.#obtainWithLife(options.minLifeMs, wait) : this.#obtain(wait));
+      return await (options?.minLifeMs ? this.#obtainWithLife(options.minLifeMs, wait) : this.#obtain(wait));
     } catch (error) {
       this.#keeper.events.unavailable(wait.newsOf(error));
       throw error;

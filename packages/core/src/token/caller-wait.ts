@@ -26,7 +26,7 @@ export interface CallerWait {
 }
 
 /** Begins the wait of a caller. */
-export function callerWait({ signal, maxWaitMs }: GetTokenOptions, clock: Clock): CallerWait {
+export function callerWait(signal: AbortSignal | undefined, maxWaitMs: number | undefined, clock: Clock): CallerWait {
   const time = new AbortController();
   let details: RunningFlight['details'] | undefined;
   const pending = () => details && tokenPending(details.wait, clock);
