@@ -80,6 +80,7 @@ test('the entry for tools that keep records exports these names, and no others',
     'secretInRecord',
     'secretVariables',
     'shownNameOf',
+    'temporaryCauseOf',
     'unreadVariables',
     'variables',
   ]);

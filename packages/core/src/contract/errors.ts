@@ -90,7 +90,7 @@ export interface ServiceAuthErrorFields {
     /** `full`: the record has no room for the token of another audience. No request was sent. Audiences that have a token go on. */
     readonly reason?: 'full' | undefined;
   };
-  /** The stored record is damaged or has an unknown version, and was not changed. Or the stored token cannot be decrypted with this key. */
+  /** The stored record is damaged or has an unknown version, and was not changed. */
   ERR_STORE_INTEGRITY: unknown;
   /** The API answered 401 to the token, and the adapter had no other one to send. It is only the `cause` of an error of an HTTP client. */
   ERR_TOKEN_REJECTED: { readonly retryAt: number | undefined };
