@@ -94,7 +94,7 @@ export async function acquireToken(
       }
     }
     // Another process is asking, or our request was too late to be sent, or its token was reset on its way. In the last two cases the next reservation has a new id.
-    if (decision.kind === 'wait') flight.onWait(waitFor(decision.until, view, instance));
+    if (decision.kind === 'wait') flight.onWait(waitFor(decision.until, view, audience));
     const until = decision.kind === 'wait' ? decision.until : view.now + pauseMs;
     if (waitedMs > 3 * leaseMs) throw waitedTooLong(toLocalTime(until, view, clock));
     // The store may have taken longer than the lease lasts.
@@ -102,12 +102,12 @@ export async function acquireToken(
   }
 }
 
-/** The wait for an attempt of another process, or of another client of this one. The reads of the record meanwhile belong to it. */
-function waitFor(until: number, { record, now, readAt }: View, own: string): Wait {
+/** The wait for an attempt of another process, or until fewer requests are under way. The reads of the record meanwhile belong to it. */
+function waitFor(until: number, { record, now, readAt }: View, audience: string): Wait {
   const local = (at: number) => readAt.monotonic + at - now;
   const attempt = record.attempts.find((each) => !each.outcome && each.until === until);
   const since = local(attempt?.at ?? now);
-  if (attempt?.instance === own) return { waitsFor: 'token_endpoint', since };
+  if (attempt?.audience !== audience) return { waitsFor: 'token_endpoint', since };
   return { waitsFor: 'process', process: attempt?.instance, since, until: local(until) };
 }
 
