@@ -11,7 +11,7 @@ import type { CreateServiceAuth } from './run.ts';
 
 type Change = (createServiceAuth: CreateServiceAuth) => CreateServiceAuth;
 
-/** Core with other options than the judge is told of, over broken parts, or behind methods that do something else. */
+/** Core with options that the judge doesn't know, with broken parts, or with other methods. */
 export interface WrongClient {
   /** The mode in which it is seen. */
   readonly mode: string;

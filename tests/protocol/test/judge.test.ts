@@ -17,7 +17,8 @@ import { promiseOf } from '../src/shrink.ts';
 import { type Copies, tryWhatIsSaid } from '../src/trial.ts';
 import { wrongClients } from '../src/wrong-clients.ts';
 
-// Each promise is broken by a wrong client in a run of the simulator, or by a history that somebody wrote: the judge names it, and after a history no other.
+// A wrong client in the simulator breaks each promise, or a history that somebody wrote. The judge
+// names the promise, and after a history no other one.
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -119,7 +120,7 @@ const usageWith = (fields: object, window: object = {}) => {
   return { holds: [], issuances: [], tokens: [], unknown: 0, windows, ...fields } as unknown as Usage;
 };
 
-/** An operator that says what it counts, and a process that reports that so many tokens were not issued to the fleet. */
+/** The provider says what it counts, and a process reports how much of it is foreign. */
 function quoting(foreign: number, reported: number, remaining = 90): Judge {
   const { judge, asker } = stage({ rates: {}, quota: { isTrue: remaining === 90 } });
   const said = { windowMs: day, tokens: 150, remaining: 90 };

@@ -19,7 +19,7 @@ import { canonical, seed } from './support/records.ts';
 
 /** So many random histories have each property. `RUNS=10000` tries more. */
 const runs = Number(process.env['RUNS'] ?? 40);
-// To make a history smaller that breaks a property may take long, so it ends with the smallest one found by then.
+// A failing history is made smaller until this time has passed.
 const limit = { interruptAfterTimeLimit: runs * 2_000, markInterruptAsFailure: true };
 const hold = <Drawn>(property: fc.IProperty<Drawn>): void => fc.assert(property, { ...limit, numRuns: runs });
 const timeout = 600_000;

@@ -12,7 +12,7 @@ export interface Change {
 
 const source = new URL('../../../../packages/core/src/', import.meta.url);
 
-/** The changed texts, by the address of their file. Throws when a passage does not occur exactly once: core has changed. */
+/** The changed texts by address. Throws if a passage does not occur exactly once. */
 function changedTexts(name: string, changes: readonly Change[]): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
   for (const { file, find, replace } of changes) {
@@ -25,8 +25,8 @@ function changedTexts(name: string, changes: readonly Change[]): ReadonlyMap<str
 }
 
 /**
- * A module of core, with everything that it imports, built from sources in which these passages are replaced, beside the unchanged core: every module of this
- * copy has the name in its address.
+ * A module of core, and all that it imports, with these passages replaced. The unchanged core stays
+ * beside it, because each module of the copy has the name in its address.
  */
 export async function loadChanged<Module>(name: string, changes: readonly Change[], entry: string): Promise<Module> {
   const query = `?changed=${encodeURIComponent(name)}`;

@@ -36,7 +36,7 @@ interface Answered {
   readonly process: number;
 }
 
-/** A fleet that shares one record, and the truth beside it: what the provider issued, and what people said. */
+/** A fleet with one record, and the truth: what the provider issued, and what people said. */
 export interface Fleet {
   readonly record: LedgerRecord;
   readonly now: number;
@@ -59,7 +59,7 @@ export interface Fleet {
 
 type How = 'issued' | 'issued, and the reply is lost' | 'failed' | 'refused' | 'later' | 'unreachable' | 'unsent';
 
-/** A step that the functions of the ledger allow. Numbers choose among what there is at that moment. */
+/** A step that the ledger allows. Numbers choose among what there is at that moment. */
 export type Step =
   | { readonly kind: 'pass'; readonly ms: number }
   | {
@@ -140,7 +140,7 @@ export const fewSteps: fc.Arbitrary<Step[]> = fc.array(stepOf(4 * minute, fc.int
   size: 'max',
 });
 
-/** A fleet before its first step: up to three windows, of which each of one to three processes states some. */
+/** A fleet before its first step. Each of up to three processes states some of the windows. */
 const fleetWith = (tokens: fc.Arbitrary<number>): fc.Arbitrary<Fleet> =>
   fc
     .record({
@@ -212,7 +212,7 @@ function writtenBy(fleet: Fleet, process: number, next: LedgerRecord): Fleet {
   return { ...fleet, record, statedAt: fleet.statedAt.with(process, fleet.now) };
 }
 
-/** Takes a step, and calls `reserved` after each reservation. A step that is impossible at that moment changes nothing. */
+/** Takes a step, if it is possible at that moment. `reserved`: called after each reservation. */
 export function after(fleet: Fleet, step: Step, reserved: (fleet: Fleet, process: number) => void = () => {}): Fleet {
   switch (step.kind) {
     case 'pass': {
@@ -330,7 +330,10 @@ export function counted(record: LedgerRecord, at: number, term: Term): number {
   return countOf(partsOf(record, at, termLimits(term, 'durable')));
 }
 
-/** What truly belongs to the window of a term that ends at an instant: what was issued, what may yet be, and what people said. */
+/**
+ * What truly belongs to the window that ends at an instant: what was issued, what may yet be
+ * issued, and what people said.
+ */
 export function truth({ requests, said }: Pick<Fleet, 'requests' | 'said'>, at: number, term: Term): number {
   const isInside = (instant: number | undefined) =>
     instant !== undefined && instant > at - longest(term) && instant <= at;
