@@ -435,7 +435,7 @@ test('refuses a client without baseUrl at once', async () => {
   const service = await startService();
   expect(() => attachServiceAuth(globalAxios.create(), createAuth(service, { baseUrl: undefined }))).toThrow(
     new TypeError(
-      '[service-auth/axios] This client has no baseUrl, so no request would have its token. Set the option baseUrl of createServiceAuth, or SERVICE_BASE_URL, to the address of the API.',
+      '[service-auth/axios] This client has no baseUrl, so no request would have its token. Set the option baseUrl of createServiceAuth, or SERVICE_BASE_URL (not SERVICE_AUTH_BASE_URL), to the address of the API.',
     ),
   );
 });

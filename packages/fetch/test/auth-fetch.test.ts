@@ -488,7 +488,7 @@ test('refuses a client without baseUrl at once', async () => {
   const service = await startService();
   expect(() => createAuthFetch(createAuth(service, { baseUrl: undefined }))).toThrow(
     new TypeError(
-      '[service-auth/fetch] This client has no baseUrl, so no request would have its token. Set the option baseUrl of createServiceAuth, or SERVICE_BASE_URL, to the address of the API.',
+      '[service-auth/fetch] This client has no baseUrl, so no request would have its token. Set the option baseUrl of createServiceAuth, or SERVICE_BASE_URL (not SERVICE_AUTH_BASE_URL), to the address of the API.',
     ),
   );
 });
