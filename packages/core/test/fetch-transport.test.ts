@@ -79,7 +79,7 @@ describe('a token request over a socket', () => {
   test('has the outcome of its own answer, whatever other requests of the process are answered', async () => {
     const other = await startServer((response) => response.writeHead(502).end());
     const { url } = await startServer((response) => {
-      fetch(other.url, { method: 'POST', body: 'x' }).then(() => response.writeHead(401).end());
+      void fetch(other.url, { method: 'POST', body: 'x' }).then(() => response.writeHead(401).end());
     });
     expect(await request(url)).toMatchObject({ kind: 'released', cause: 'credentials', status: 401 });
   });
