@@ -7,8 +7,8 @@ import { codeEntries, type Entry, readPackages, root } from '../tests/support/to
 
 /** In kB, little above what they have. Raised by whoever has a reason that is worth it to all users; `testing` is in nobody's bundle. */
 const limits: Readonly<Record<string, number>> = {
-  core: 50,
-  'core/http': 3.7,
+  core: 48.5,
+  'core/http': 3.5,
   'core/oauth2': 6.1,
   'core/store': 2.3,
   // The codec of the record once more, for tools only.
@@ -19,7 +19,7 @@ const limits: Readonly<Record<string, number>> = {
   dynamodb: 2.5,
   fetch: 1.7,
   file: 3.8,
-  got: 1.4,
+  got: 1.5,
   mysql: 2.3,
   nestjs: 4.1,
   'nestjs/axios': 1.5,

@@ -67,6 +67,6 @@ export function rejections(
   isOrdered: boolean,
 ): Hold[] {
   const { count, until: spacedUntil } = rejectionsOf(record, audience);
-  const until = Math.max(isOrdered ? 0 : spacedUntil, rejectedShareAt(record, now, limits));
+  const until = Math.max(isOrdered ? 0 : spacedUntil, rejectedShareAt(record, now, limits, audience));
   return [{ kind: 'rejections', until, count, audience }];
 }

@@ -37,14 +37,14 @@ export interface Glance {
   /** The order to try again that the next attempt obeys. */
   readonly order: Order | undefined;
   readonly mayProbe: boolean;
-  /** An eighth of the usable tokens, or less if there are very many. */
+  /** A quarter of the usable tokens, or less if there are very many. */
   readonly maxOpen: number;
 }
 
 export function glanceAt(record: LedgerRecord, now: number, limits: Limits): Glance {
   const terms = enforcedTerms(record, now, limits).map(({ term }) => term);
   const usable = terms.map((term) => term.usable);
-  const eighth = Math.max(1, Math.floor(Math.min(...usable) / 8));
+  const quarter = Math.max(1, Math.floor(Math.min(...usable) / 4));
   const fleet = fleetOf(record, now);
   return {
     fleet,
@@ -52,7 +52,7 @@ export function glanceAt(record: LedgerRecord, now: number, limits: Limits): Gla
     refusals: refusalsOf(record),
     order: openOrder(record, now),
     mayProbe: mayProbe(record) && !countsRequests(terms),
-    maxOpen: Math.min(mostOpen, eighth),
+    maxOpen: Math.min(mostOpen, quarter),
   };
 }
 
@@ -62,7 +62,7 @@ export function glanceAt(record: LedgerRecord, now: number, limits: Limits): Gla
  *
  * 1. An audience waits 1, 2, 4 … seconds for its own streak, and 15 minutes at most.
  * 2. The fleet waits in the same way, 10 minutes at most, if two audiences have failed since its last token. Those that failed then take turns.
- * 3. While a streak holds an audience up, one request is sent at a time. At any time, requests for at most an eighth of the usable tokens, and at most 256, are under way.
+ * 3. While a streak holds an audience up, one request is sent at a time. At any time, requests for at most a quarter of the usable tokens, and at most 256, are under way.
  * 4. An answer that says "later" holds for the whole fleet, for as long as it says, or a refusal that says no time for 15 minutes.
  * 5. When a quarter of the budget is of unknown outcome, token requests are so far apart that half of it is left after a long outage. From three eighths
  *    on, the time between them doubles, up to 110 minutes. After 10 to 15 minutes a probe may go first: if it is answered, the token request follows at

@@ -96,7 +96,7 @@ describe('other audiences', () => {
     expect(orders).not.toBe(invoices);
   });
 
-  test('ask one at a time while two fail, and an eighth of the usable tokens at a time otherwise', () => {
+  test('ask one at a time while two fail, and a quarter of the usable tokens at a time otherwise', () => {
     const open = attemptAt(noon - second, { id: 'open', audience: 'stock', until: noon + minute, outcome: undefined });
     const healthy = recordWith([open]);
     expect(paced(healthy, 'invoices').waitsUntil).toBe(0);
@@ -105,7 +105,7 @@ describe('other audiences', () => {
       attemptAt(noon - hour + 1, { ...unknownAt(noon - hour), audience: 'invoices' }),
     ];
     expect(paced(recordWith([...failed, open]), 'another').waitsUntil).toBe(noon + minute);
-    const many = Array.from({ length: 15 }, (_, index) => ({
+    const many = Array.from({ length: 30 }, (_, index) => ({
       ...open,
       id: `open ${index}`,
       audience: `${index}`,
