@@ -13,7 +13,7 @@ export interface Crowd {
 
 const tokenLength = 754;
 /** The most that a client may take in {@link Crowd.bytes}. */
-export const maxBytes = 3_750;
+export const maxBytes = 12_000;
 
 /** Creates clients of different client ids with the default store, and gets a token for each. */
 export async function gather(count: number): Promise<Crowd> {
