@@ -20,7 +20,7 @@ test('errors of core name what a shell has: variables and commands', async () =>
   await fleet.start('api').getToken();
   const limited = fleet.start('api', { issuanceLimit: { tokens: 150 }, audience: 'https://second.example/' });
   expect(await saidBy(limited.getToken())).toMatch(
-    / service-auth usage shows who spent them\..* give all of them the same SERVICE_AUTH_TOKEN_LIMIT\./,
+    / service-auth explain names who spent them\..* give all of them the same SERVICE_AUTH_TOKEN_LIMIT\./,
   );
   const wrong = createServiceAuth({ ...options, clientSecret: 'wrong', store: memoryStore() });
   expect(await saidBy(wrong.getToken())).toContain(

