@@ -16,7 +16,7 @@ export function recordSize(tokens: number): number {
     return {
       ...{ id: `${index}`.padStart(12, 'x'), epoch, generation: at + index, at, until: at + 60_000 },
       ...{ audience, keyId, secretId, instance: `orders-6d5f7c9b8-${index % 50}`, reason: 'cold' },
-      ...{ streak: 0, sinceToken: 0, fleetStreak: 0 },
+      ...{ streak: 0, fleetStreak: 0 },
       outcome: { kind: 'issued', at: at + 1_000, charge: 1, hash: 'h'.repeat(12), expiresAt: at + windowMs },
     };
   });

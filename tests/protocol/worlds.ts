@@ -29,7 +29,7 @@ const { core = thisCore } = values;
 const module = existsSync(core) ? pathToFileURL(core).href : core;
 const known = readTable();
 console.log(`seeds ${seeds.join(', ')}; in brackets: docs/evidence/worlds.md`);
-print(['world', 'unknown', 'wait', 'locked out', 'tokens', 'requests', 'probes']);
+print(['world', 'unknown', 'wait', 'locked out', 'tokens', 'requests']);
 const rows = await tryWorlds(chosen, seeds, module, report);
 if (!values.seed && !values.core && process.exitCode === undefined) writeFileSync(document, render(rows));
 

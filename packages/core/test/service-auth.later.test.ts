@@ -78,26 +78,6 @@ test('a wrong address is asked again when its answer says, if that is later than
   }
 });
 
-test('a probe that is answered so holds the fleet off, and no token request follows', async () => {
-  const bed = createBed();
-  const auth = bed.client();
-  // A quarter of the budget is of unknown outcome, so a probe goes first.
-  bed.endpoint.otherwise(answering(503));
-  while (!bed.endpoint.requests.some(({ body }) => body === '{}')) {
-    await bed.clock.advance(minute);
-    await bed.token(auth).catch(() => {});
-  }
-  bed.endpoint.otherwise(answering(400, '{"error":"temporarily_unavailable"}', { 'retry-after': '7200' }));
-  const asked = bed.endpoint.requests.length;
-  while (bed.endpoint.requests.length === asked) {
-    await bed.clock.advance(minute);
-    await bed.token(auth).catch(() => {});
-  }
-  expect(bed.endpoint.requests.slice(asked).map(({ body }) => body)).toEqual(['{}']);
-  const { retryAt } = await failure('ERR_TOKEN_ENDPOINT', bed.token(auth));
-  expect(retryAt).toBe(bed.clock.now() + 2 * hour);
-});
-
 test('a type of token that repeats the secret is not named', async () => {
   const bed = createBed();
   const auth = bed.client({ clientSecret: 'open sesame' });

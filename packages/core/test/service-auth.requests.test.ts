@@ -42,21 +42,6 @@ describe('counts: requests', () => {
     expect(await bed.token(client)).toBeDefined();
   });
 
-  test('sends no probe in an outage', async () => {
-    const probesWith = async (issuanceLimit: ServiceAuthOptions['issuanceLimit']) => {
-      const bed = createBed();
-      bed.endpoint.otherwise(() => answered(500));
-      const client = bed.client({ issuanceLimit });
-      for (let index = 0; index < 100; index += 1) {
-        await bed.token(client).catch(() => undefined);
-        await bed.clock.advance(11 * minute);
-      }
-      return bed.endpoint.requests.filter(({ body }) => body === '{}').length;
-    };
-    expect(await probesWith({ tokens: 24, reserve: 0 })).toBeGreaterThan(10);
-    expect(await probesWith({ tokens: 24, reserve: 0, counts: 'requests' })).toBe(0);
-  });
-
   test('binds members that count tokens during a roll-out', async () => {
     const bed = createBed();
     const ofTokens = { ...tenADay, counts: 'tokens' } as const;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createUsageReader, memoryStore, type UsageReaderOptions } from '../src/index.ts';
 import { createBed, day, failure, hour, minute } from './support/bed.ts';
 import { fails, hangs } from './support/faulty-store.ts';
-import { answering } from './support/scripted-endpoint.ts';
+import { answering, failing } from './support/scripted-endpoint.ts';
 
 const who = { authUrl: 'https://auth.example.com', clientId: 'client-1' };
 
@@ -117,7 +117,7 @@ describe('a reader of the usage', () => {
     expect(await reader.getUsage()).toMatchObject({ refusedUntil: undefined, availableNow: 26, holds: [] });
   });
 
-  test('tells of an audience that waits after a failure of its own, unless it has a token', async () => {
+  test('tells of a failure after which all wait, unless they have a token', async () => {
     const { client, clock, endpoint, store, token } = createBed();
     const [orders, invoices] = [client(), client({ audience: 'invoices' })];
     await token(orders);
@@ -127,7 +127,7 @@ describe('a reader of the usage', () => {
     await failure('ERR_TOKEN_ENDPOINT', clock.until(invoices.getToken()));
     const reader = createUsageReader({ ...who, store, clock });
     const [hold] = (await reader.getUsage()).holds;
-    expect(hold).toMatchObject({ kind: 'backoff', audience: 'invoices', status: 503 });
+    expect(hold).toMatchObject({ kind: 'backoff', audience: undefined, status: 503 });
     expect(await reader.getUsage()).toMatchObject({
       availableNow: 0,
       refusedUntil: hold?.until,
@@ -139,7 +139,7 @@ describe('a reader of the usage', () => {
     endpoint.otherwise(endpoint.issue);
     await clock.advance(15 * minute);
     await token(invoices);
-    endpoint.otherwise(answering(503));
+    endpoint.otherwise(failing('ECONNREFUSED'));
     await clock.until(invoices.invalidate(await token(invoices)));
     await failure(
       'ERR_TOKEN_ENDPOINT',

@@ -148,8 +148,7 @@ export const endpointModes: Readonly<Record<string, Mode>> = {
       }),
   },
   outages: {
-    about:
-      'the real figures, an endpoint that fails in one way for minutes or days, and may not end its answers to probes',
+    about: 'the real figures, an endpoint that fails in one way for minutes or days',
     promised: true,
     weight: 8,
     settings: (random) => {
@@ -159,38 +158,15 @@ export const endpointModes: Readonly<Record<string, Mode>> = {
         audiences: audiencesOf(random.chance(0.6) ? 1 : random.integer(2, 3)),
         outage: {
           fromMs,
-          state: random.pick([
-            'silent',
-            'unreachable',
-            'failing',
-            'page',
-            'missing',
-            'forbidden',
-            'limited',
-            'behind',
-          ] as const),
+          state: random.pick(['silent', 'unreachable', 'failing', 'page', 'missing', 'forbidden', 'limited'] as const),
         },
         // The longest ones end when the entries of their first hours have stopped counting.
         faultsForMs:
           28 * hour + (random.chance(0.3) ? random.between(27, 36) * hour : 10 * minute * 160 ** random.next()),
         lifetimeMs: random.between(1, 24) * hour,
         callEveryMs: random.between(1, 15) * minute,
-        stallsProbes: random.fork('stalled probes').chance(0.2),
       };
     },
-  },
-  open: {
-    about: 'the real figures, an endpoint that issues tokens to probes, too, and fails for hours',
-    promised: true,
-    weight: 8,
-    settings: (random) => ({
-      ...established(random),
-      isOpen: true,
-      outage: { fromMs: begins(random), state: random.pick(['silent', 'failing'] as const) },
-      faultsForMs: random.between(33, 50) * hour,
-      lifetimeMs: random.between(1, 6) * hour,
-      callEveryMs: random.between(1, 15) * minute,
-    }),
   },
   'one-audience': {
     about:

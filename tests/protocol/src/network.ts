@@ -36,7 +36,7 @@ export interface Network {
   };
 }
 
-/** The behaviour of the token endpoint towards all requests. `slow`: it issues tokens, and answers after most of those who ask have died. `unavailable`: it says for how long. `behind`: it answers probes and fails behind that. */
+/** The behaviour of the token endpoint towards all requests. `slow`: it issues tokens, and answers after most of those who ask have died. `unavailable`: it says for how long. */
 export type EndpointState =
   | 'up'
   | 'slow'
@@ -47,8 +47,7 @@ export type EndpointState =
   | 'missing'
   | 'forbidden'
   | 'limited'
-  | 'unavailable'
-  | 'behind';
+  | 'unavailable';
 
 /** From then on the endpoint is in this state towards the requests for these audiences. */
 export interface FailingAudiences {
@@ -67,7 +66,6 @@ interface Reach {
   readonly maxFreezeMs: number;
   readonly maxQueueMs: number;
   readonly scale: number;
-  readonly stallsProbes?: boolean | undefined;
   readonly durability: StoreDurability;
   readonly maxRecordBytes?: number;
 }
@@ -188,9 +186,8 @@ export function createNetwork(
     return (request) =>
       new Promise((resolve, reject) => {
         if (!machine.alive) return;
-        const isProbe = !request.body.includes('client_secret');
-        const { audience } = JSON.parse(request.body) as { audience?: string };
-        const sent: SentRequest = { machine: machine.name, audience: isProbe ? undefined : audience };
+        const { audience } = JSON.parse(request.body) as { audience: string };
+        const sent: SentRequest = { machine: machine.name, audience };
         watch.sending(sent);
         if (!interrupt(machine, 'send', reach.maxFreezeMs)) return;
         const latency = dice.of('token_reply_late');
@@ -208,8 +205,8 @@ export function createNetwork(
           });
           return;
         }
-        // Every sent request may have issued a token until an answer shows otherwise. A probe has no credentials.
-        if (!isProbe) watch.mayHaveIssued(1);
+        // Every sent request may have issued a token until an answer shows otherwise.
+        watch.mayHaveIssued(1);
         if (hit('token_request_lost') || down === 'silent') return;
         const queuedMs = hit('token_request_late') ? latency.between(second, reach.maxQueueMs) : 0;
         const brokenAfter = hit('token_broken_after');
@@ -222,18 +219,16 @@ export function createNetwork(
         const leavesAt = latency.chance(0.5) ? world.now : world.now + heldMs;
         world.at(leavesAt + latency.between(2, 200) + queuedMs, () => {
           watch.arrived();
-          const said = answerInOutage(down, isProbe) ?? answerOf(machine.name, request.body, requestedAt);
-          const figures = isProbe ? {} : operator?.headers();
-          const headers = { ...(said.headers as Record<string, string>), ...figures };
-          const isStalled = isProbe && reach.stallsProbes === true;
-          const answer = { ...said, headers, ...(isStalled && { body: new Promise<string>(() => {}) }) };
+          const said = answerInOutage(down) ?? answerOf(machine.name, request.body, requestedAt);
+          const headers = { ...(said.headers as Record<string, string>), ...operator?.headers() };
+          const answer = { ...said, headers };
           if (lost) return;
           const slowMs = down === 'slow' ? 6 * second : 0;
           reply(latency.between(2, 200) + lateMs + slowMs, () => {
             if (brokenAfter) return reject(brokenConnection(dice.of('token_broken_after')));
             // After its deadline nobody reads the answer.
             if (!request.signal.aborted) watch.answered(sent, endingOf(answer));
-            if (isRefusal(answer.status) && !isProbe) watch.mayHaveIssued(-1);
+            if (isRefusal(answer.status)) watch.mayHaveIssued(-1);
             if (thrown && answer.status !== 200) reject(thrownAnswer(dice.of('token_answer_thrown'), answer));
             else resolve(answer);
           });
@@ -241,7 +236,7 @@ export function createNetwork(
       });
   }
 
-  /** The state of the endpoint towards a request. A probe names no audience. */
+  /** The state of the endpoint towards a request. */
   function stateTowards(body: string): EndpointState {
     const { audience } = JSON.parse(body) as { audience?: string };
     return broken.endpoint === 'up' && audience !== undefined && broken.some?.audiences.includes(audience)
@@ -318,7 +313,7 @@ const laterAnswers: readonly TransportResponse[] = [
   { ...status(400), body: '{"error":"temporarily_unavailable"}' },
 ];
 
-function answerInOutage(state: EndpointState, isProbe: boolean): TransportResponse | undefined {
+function answerInOutage(state: EndpointState): TransportResponse | undefined {
   const page = { ...status(200), body: '<html>We will be back soon.' };
   const answers: Partial<Record<EndpointState, TransportResponse>> = {
     failing: status(503),
@@ -327,7 +322,6 @@ function answerInOutage(state: EndpointState, isProbe: boolean): TransportRespon
     forbidden: status(403),
     limited: status(429),
     unavailable: { ...status(503), headers: { 'retry-after': '60' } },
-    behind: status(isProbe ? 400 : 503),
   };
   return answers[state];
 }

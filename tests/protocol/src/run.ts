@@ -86,16 +86,8 @@ export async function run(
   const { maxPadding } = settings;
   // Few tokens are long.
   const paddingOf = maxPadding ? () => '~'.repeat(Math.round(maxPadding * lengths.next() ** 4)) : undefined;
-  const { repeatsToken, isOpen } = settings;
-  const service: Service = createService(
-    world,
-    'CANARY-secret-1',
-    lifetimeMs,
-    judge.issued,
-    paddingOf,
-    repeatsToken,
-    isOpen,
-  );
+  const { repeatsToken } = settings;
+  const service: Service = createService(world, 'CANARY-secret-1', lifetimeMs, judge.issued, paddingOf, repeatsToken);
   const witness = createWitness(world, settings, store, judge, createServiceAuth, random.fork('trials'));
   const { quota } = settings;
   const operator = quota
@@ -136,13 +128,7 @@ export async function run(
     endFaults(reachable);
     judge.faultsEnded();
     if (settings.outage || settings.dying || settings.failing) {
-      // Only time protects the budget from processes that die, or seem to, and from an endpoint that answers probes but fails behind them.
-      const isUnclear = settings.dying || settings.failing || settings.outage?.state === 'behind' || judge.hasDeaths();
-      const isSlow = isUnclear && judge.isSparing();
-      // A new record may spend less, so it spares that for longer.
-      const isNewRecord = world.now < 27 * hour;
-      const sparedMs = isNewRecord ? 9 * hour : 2 * hour;
-      await everyoneIsServed(world, fleet, store, judge, isSlow ? sparedMs : servedWithinMs, () => false);
+      await everyoneIsServed(world, fleet, store, judge, withinMs(judge), () => false);
     }
     if (settings.feasible) {
       const isSpared = judge.isSparing();
@@ -172,7 +158,12 @@ export async function run(
   }
 }
 
-const servedWithinMs = 16 * minute;
+const servedWithinMs = 20 * minute;
+
+/** After the end of all faults everybody is served within this time. While the budget is spared, only time protects it. */
+function withinMs(judge: Judge): number {
+  return judge.isSparing() ? judge.sparedForMs() : servedWithinMs;
+}
 
 /** The record is about as old as the fleet, whatever the store does to the first calls. */
 function growRecord(world: World, fleet: Fleet, service: Service): void {

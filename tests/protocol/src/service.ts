@@ -32,7 +32,7 @@ export interface Service {
   readonly issued: readonly ServiceToken[];
 }
 
-/** Creates the service. `issued`: called after every token. `paddingOf`: makes tokens longer. `repeats`: it returns one token until that expires. `open`: it issues tokens to probes, too. */
+/** Creates the service. `issued`: called after every token. `paddingOf`: makes tokens longer. `repeats`: it returns one token until that expires. */
 export function createService(
   world: World,
   secret: string,
@@ -40,7 +40,6 @@ export function createService(
   issued: (token: ServiceToken) => void,
   paddingOf: () => string = () => '',
   repeats = false,
-  open = false,
 ): Service {
   const tokens: ServiceToken[] = [];
   const byValue = new Map<string, ServiceToken>();
@@ -69,13 +68,6 @@ export function createService(
   return {
     receive(body, requestedAt, machine) {
       const { audience, grant_type, client_id, client_secret } = JSON.parse(body) as Record<string, string>;
-      if (open && body === '{}') {
-        const { value, lifetimeMs: life } = issue('', requestedAt, machine);
-        return {
-          status: 200,
-          body: JSON.stringify({ access_token: value, token_type: 'Bearer', expires_in: life / 1_000 }),
-        };
-      }
       const known = secrets.some((candidate) => candidate.secret === client_secret && world.now < candidate.until);
       if (!known || grant_type !== 'client_credentials' || client_id !== 'client' || audience === undefined) {
         return { status: 401, body: '{"error":"invalid_client"}' };

@@ -69,10 +69,6 @@ export interface Settings {
   readonly maxRecordBytes?: number;
   /** The endpoint returns one token until that expires, with the life that it has left. */
   readonly repeatsToken?: boolean;
-  /** The endpoint issues a token to a request without credentials, which is a probe. */
-  readonly isOpen?: boolean;
-  /** The body of the endpoint's answer to a probe never ends. */
-  readonly stallsProbes?: boolean;
   /** The operator says with half of its answers what it counts. Undefined: it never does. */
   readonly quota?: QuotaSettings;
   /** Tokens have up to so many more characters. */

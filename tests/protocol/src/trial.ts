@@ -172,10 +172,11 @@ export async function tryTwoDeaths(
   // A token says nothing about another audience, whose processes may still die.
   const isOver =
     newest?.pending === false && issuances.every((one) => !one.pending || one.audience === newest.audience);
-  // From a quarter of what a record may gain that does not know everything, the rest is spared.
-  const isSparing = windows.some(
-    ({ tokens, usable, pending }) => pending + 3 > youngMayGain(tokens, usable, durability) / 4,
-  );
+  // From an eighth on, or half of what a record may gain that does not know everything, the rest is spared.
+  const isSparing = windows.some(({ tokens, usable, pending }) => {
+    const young = youngMayGain(tokens, usable, durability);
+    return pending + 2 >= Math.max(3, Math.min(Math.floor(usable / 8), Math.floor(young / 2)));
+  });
   const isHeldUp = holds.some(({ kind }) => kind !== 'rejections');
   if (!isOver || isSparing || isHeldUp || underWay > 0 || availableNow < 4) return undefined;
   const copy = copies(now);

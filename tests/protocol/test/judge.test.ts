@@ -154,9 +154,9 @@ const histories: Readonly<Record<string, () => Judge>> = {
     judge.counted(usageWith({ unknown: 1 }));
     return judge;
   },
-  'half of the budget is left': () => {
+  'a quarter of the budget is left': () => {
     const { judge } = stage({ outage: {} });
-    judge.counted(usageWith({}, { used: 61, pending: 61 }));
+    judge.counted(usageWith({}, { used: 91, pending: 91 }));
     return judge;
   },
   'deaths are paced': () => {
@@ -201,9 +201,9 @@ const histories: Readonly<Record<string, () => Judge>> = {
     const { judge, call, pass } = stage({ failing: { audiences: ['another api'] } });
     judge.refused(call(), refusal('ERR_TOKEN_ENDPOINT', { retryAt: 10 * minute }));
     pass(10 * minute);
-    judge.refused(call(), refusal('ERR_TOKEN_ENDPOINT', { retryAt: 20 * minute }));
-    pass(10 * minute);
-    judge.refused(call(), refusal('ERR_TOKEN_ENDPOINT', { retryAt: 30 * minute }));
+    judge.refused(call(), refusal('ERR_TOKEN_ENDPOINT', { retryAt: 21 * minute }));
+    pass(11 * minute);
+    judge.refused(call(), refusal('ERR_TOKEN_ENDPOINT', { retryAt: 31 * minute }));
     return judge;
   },
   'a fleet that fails asks rarely': () => {

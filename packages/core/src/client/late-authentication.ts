@@ -91,10 +91,6 @@ export function lateAuthentication(
   const load = async () => (await import('@service-auth/core/oauth2')).authenticationOf(described);
   return {
     usesSecret: method !== undefined && method !== 'private_key_jwt' && method !== 'tls_client_auth',
-    probe: {
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: 'grant_type=client_credentials',
-    },
     // The assertion is addressed to the issuer.
     problems: ({ issuer }) =>
       method === 'private_key_jwt' && issuer === undefined

@@ -1,4 +1,4 @@
-import { type ClientAuthentication, isWritten } from '../contract/client-authentication.ts';
+import type { ClientAuthentication } from '../contract/client-authentication.ts';
 import {
   configError,
   problemOfInteger,
@@ -146,9 +146,9 @@ function addressesOf(options: Partial<ServiceAuthOptions>, report: Report): Addr
 }
 
 /** Returns whether a client authentication has what it must have. Somebody else may have written it. */
-function isWhole({ usesSecret, probe, problems, write, credentialId }: ClientAuthentication): boolean {
+function isWhole({ usesSecret, problems, write, credentialId }: ClientAuthentication): boolean {
   const areFunctions = [problems, write, credentialId ?? write].every((each) => typeof each === 'function');
-  return areFunctions && typeof usesSecret === 'boolean' && isWritten(probe);
+  return areFunctions && typeof usesSecret === 'boolean';
 }
 
 /** Checks the client authentication, and the secret that it needs or must not have. */

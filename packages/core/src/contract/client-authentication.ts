@@ -36,8 +36,6 @@ export interface UnwrittenRequest {
 export interface ClientAuthentication {
   /** Whether it sends the client secret. If not, the client must have none. */
   readonly usesSecret: boolean;
-  /** A request without credentials, to which no token is issued: it asks whether the endpoint works again. */
-  readonly probe: WrittenRequest;
   /** Returns the problems of its own options. `options`: those of the client, unchecked. */
   problems(options: Readonly<Record<string, unknown>>): readonly ConfigProblem[];
   /**

@@ -50,7 +50,6 @@ export interface ServiceAuthEventFields {
     readonly reason?: TokenResponseReason | undefined;
     readonly ambiguous: boolean;
     readonly retryAt: number | undefined;
-    /** The duration of the token request, or of the probe before it. */
     readonly durationMs: number;
   };
   /**

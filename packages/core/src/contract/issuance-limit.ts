@@ -14,7 +14,7 @@ export interface IssuanceWindow extends Counting {
 
 interface Counting {
   /**
-   * What the operator counts. `requests`: every request that reaches the token endpoint, refused ones too; no probe is sent then. Default `tokens`, or for one
+   * What the operator counts. `requests`: every request that reaches the token endpoint, refused ones too. Default `tokens`, or for one
    * of several windows what the limit says.
    */
   counts?: 'tokens' | 'requests' | undefined;

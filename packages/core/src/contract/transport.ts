@@ -4,9 +4,8 @@ export interface TransportRequest {
   readonly method: 'POST';
   /** The headers. Their names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The token request, or a probe without credentials (`{}`, or a form with `grant_type` alone), which asks whether the endpoint works again. Add no credentials to a probe: a token that is issued to it is spent. */
   readonly body: string;
-  /** Aborts at the deadline: `timeoutMs` after the request began, or earlier for a probe and for the body of an error. The answer must be complete before that. */
+  /** Aborts at the deadline: `timeoutMs` after the request began, or earlier for the body of an error. The answer must be complete before that. */
   readonly signal: AbortSignal;
 }
 

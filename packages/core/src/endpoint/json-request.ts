@@ -6,7 +6,6 @@ const headers = { 'content-type': 'application/json' };
 /** Sends JSON with the client secret in it (the service's interface, token request body). */
 export const jsonAuthentication: ClientAuthentication = {
   usesSecret: true,
-  probe: { headers, body: '{}' },
   problems: () => [],
   write({ parameters, clientId, clientSecret = '' }) {
     // A `toJSON` of a polluted `Object.prototype` could read or replace the body, so it has no prototype.

@@ -6,7 +6,7 @@ import type { Clock } from '../platform/clock.ts';
 import { timedOut, within } from '../platform/pause.ts';
 import { describeError } from '../platform/untrusted.ts';
 import { answerIn, neverConnected } from './failed-exchange.ts';
-import { type FailedRequest, type Meaning, meaningOf } from './meaning-of.ts';
+import { type Meaning, meaningOf } from './meaning-of.ts';
 import { readQuota } from './quota-header.ts';
 import { headerOf } from './response-header.ts';
 import type { ExpectedToken } from './token-response.ts';
@@ -30,7 +30,7 @@ const errorBodyMs = 2 * second;
 const requestHeaders = { accept: 'application/json', 'accept-encoding': 'identity' };
 
 /**
- * Sends a token request, or a probe, once. Resolves with the token or the outcome for the record. Never rejects. `ended`: aborts when the client is
+ * Sends a token request once. Resolves with the token or the outcome for the record. Never rejects. `ended`: aborts when the client is
  * closed.
  */
 export async function requestToken(
@@ -42,7 +42,6 @@ export async function requestToken(
   ended?: AbortSignal,
   expected: ExpectedToken = {},
 ): Promise<TokenRequestResult> {
-  // A probe whose body never comes is aborted. The request that follows it is not.
   const controller = new AbortController();
   const abort = () => controller.abort();
   if (ended?.aborted) abort();
@@ -69,29 +68,6 @@ export async function requestToken(
   ended?.removeEventListener('abort', abort);
   if (result === timedOut) abort();
   return result === timedOut ? (rejection ?? { kind: 'ambiguous', charge: 1, error: 'TimeoutError' }) : result;
-}
-
-/**
- * Sends a probe: a request without credentials, to which no token should be issued (RFC 6749 section 3.2.1). Resolves with undefined if the endpoint
- * rejects it, with `issued` if a broker or a certificate of the client adds the credentials, else with the outcome. Never rejects.
- */
-export async function probeEndpoint(
-  url: string,
-  probe: WrittenRequest,
-  transport: Transport,
-  timeoutMs: number,
-  clock: Clock,
-  ended?: AbortSignal,
-): Promise<FailedRequest | 'issued' | undefined> {
-  const result = await requestToken(url, probe, transport, timeoutMs, clock, ended);
-  // An operator that says how long to wait means every request.
-  if (result.kind === 'released' && /^(rate_limited|unavailable)$/.test(result.cause)) return result;
-  // With these reasons there was a token, though of no use.
-  const reason = result.kind === 'ambiguous' ? result.reason : undefined;
-  if (result.kind === 'token' || reason === 'token_type' || reason === 'expires_in') return 'issued';
-  // If the same answer to a token request would be ambiguous, the endpoint does not work yet.
-  if (result.kind === 'released' && result.cause !== 'unreachable') return undefined;
-  return { ...result, kind: 'released', cause: 'unreachable' };
 }
 
 function isSuccess({ status }: TransportResponse): boolean {

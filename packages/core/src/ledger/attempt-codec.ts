@@ -24,27 +24,12 @@ const wordOf = (words: Readonly<Record<string, string>>, wire: unknown) => {
 
 /** Writes an attempt. Most instants are the distance from another one, which takes less room. */
 export function writeAttempt(attempt: Attempt, before: number, names: Names): unknown[] {
-  const {
-    id,
-    at,
-    generation,
-    epoch,
-    audience,
-    keyId,
-    instance,
-    reason,
-    until,
-    streak,
-    sinceToken,
-    fleetStreak,
-    secretId,
-  } = attempt;
-  const { inVain, fleetInVain, probed } = attempt;
-  const flags = (inVain ? 1 : 0) + (fleetInVain ? 2 : 0) + (probed ? 4 : 0);
+  const { id, at, generation, epoch, audience, keyId, instance, reason, until, streak, fleetStreak, secretId } =
+    attempt;
   const who = [epoch, audience, keyId, secretId, instance].map(names.index);
   const outcome = attempt.outcome ? writeOutcome(attempt.outcome, attempt) : 0;
   const cells = [id, at - before, generation - at, ...who, shortReasons.get(reason) ?? reason, outcome];
-  const waited = [until && distance(until, at), streak, sinceToken, fleetStreak, flags, attempt.order ?? 0];
+  const waited = [until && distance(until, at), streak, fleetStreak];
   return attempt.more ? [...cells, ...waited, ...attempt.more] : trimmed([...cells, ...waited]);
 }
 
@@ -70,9 +55,8 @@ function distance(at: number, from: number): number {
 function readAttempt(wire: unknown, before: number, names: Names): Attempt {
   const cells = row(wire, 64);
   const [id, at, ahead, epoch, audience, keyId, secretId, instance, reason, outcome, until = 0, streak = 0] = cells;
-  const [sinceToken = 0, fleetStreak = 0, flags = 0, order = 0] = cells.slice(12, 16);
+  const [fleetStreak = 0] = cells.slice(12);
   const reservedAt = count(before + signed(at));
-  const bits = count(flags);
   return {
     id: text(id),
     epoch: names.name(epoch),
@@ -85,14 +69,9 @@ function readAttempt(wire: unknown, before: number, names: Names): Attempt {
     at: reservedAt,
     until: until === 0 ? 0 : instant(reservedAt, until),
     streak: count(streak),
-    sinceToken: count(sinceToken),
     fleetStreak: count(fleetStreak),
-    inVain: bits & 1 ? true : undefined,
-    fleetInVain: bits & 2 ? true : undefined,
-    probed: bits & 4 ? true : undefined,
-    order: order === 0 ? undefined : text(order),
     ...(outcome === 0 ? {} : readOutcome(outcome, reservedAt)),
-    ...restOfRow(cells, 16),
+    ...restOfRow(cells, 13),
   };
 }
 

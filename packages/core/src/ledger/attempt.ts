@@ -14,7 +14,7 @@ export function isIssued(attempt: Attempt): attempt is Settled {
   return attempt.outcome?.kind === 'issued';
 }
 
-/** Returns whether the endpoint's answer is known: it issued a token, to the request or to the probe before it, or it refused one. Where none was reached, there was no answer. */
+/** Returns whether the endpoint's answer is known: it issued a token, or refused one. Where it was not reached, there was no answer. */
 export function isCertain(attempt: Attempt): attempt is Settled {
   return isIssued(attempt) || attempt.outcome?.kind === 'unsent' || attempt.outcome?.kind === 'refused';
 }
@@ -29,11 +29,10 @@ export function chargeOf({ outcome }: Attempt): number {
   return outcome ? outcome.charge : 1;
 }
 
-/** Returns how many requests of an attempt may have reached the endpoint, probes among them. */
-export function requestsOf({ outcome, probed }: Attempt): number {
-  const probes = probed ? 1 : 0;
+/** Returns how many requests of an attempt may have reached the endpoint. */
+export function requestsOf({ outcome }: Attempt): number {
   const isSent = outcome?.kind !== 'unsent' && outcome?.kind !== 'unreached';
-  return isSent ? Math.max(1, outcome?.charge ?? 1) + probes : Math.max(probes, outcome.charge);
+  return isSent ? Math.max(1, outcome?.charge ?? 1) : outcome.charge;
 }
 
 /** Returns how much an attempt costs under a term. */

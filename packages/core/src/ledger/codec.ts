@@ -123,7 +123,7 @@ function readBucket(wire: unknown, names: Names): Bucket {
   return { epoch: names.name(epoch), ...counted, refused: count(refused) || undefined, ...restOfRow(cells, 6) };
 }
 
-const orderMembers = ['id', 'at', 'kind', 'by', 'audience', 'reason', 'tokenId', 'tokens'];
+const orderMembers = ['id', 'at', 'kind', 'by', 'audience', 'reason', 'tokenId', 'tokens', 'generation'];
 
 function readOrder(wire: unknown): Order {
   const { own, more } = rest(wire, orderMembers);
@@ -136,6 +136,7 @@ function readOrder(wire: unknown): Order {
     reason: optional(own['reason'], text),
     tokenId: optional(own['tokenId'], text),
     tokens: optional(own['tokens'], count),
+    generation: optional(own['generation'], count),
     more,
   };
 }

@@ -107,7 +107,7 @@ function shortened(whole: Attempt, keepsHash: boolean, keepsQuota: boolean): Att
   const { outcome } = attempt;
   const sheds = outcome.hash !== undefined && !keepsHash;
   if (attempt.until === 0 && !sheds) return attempt;
-  const waited = { until: 0, streak: 0, sinceToken: 0, fleetStreak: 0, inVain: undefined, fleetInVain: undefined };
+  const waited = { until: 0, streak: 0, fleetStreak: 0 };
   return { ...attempt, ...waited, outcome: sheds ? { ...outcome, hash: undefined, expiresAt: undefined } : outcome };
 }
 

@@ -83,23 +83,13 @@ export function tightest(rooms: readonly TermRoom[]): TermRoom {
   return [...rooms].sort((a, b) => b.roomAt - a.roomAt || a.room - b.room)[0] as TermRoom;
 }
 
-/**
- * Returns the instant from which a 401 of the API may cause a renewal for an audience. Each window has a share for such renewals. If others spent it, an
- * audience that has had less than its part of it may take what renewals ahead of expiry may take.
- */
-export function rejectedShareAt(record: LedgerRecord, now: number, limits: Limits, audience: string): number {
+/** Returns the instant from which a 401 of the API may cause a renewal: each window has a share for such renewals. */
+export function rejectedShareAt(record: LedgerRecord, now: number, limits: Limits): number {
   const renewals = record.attempts.filter((attempt) => attempt.reason === 'rejected');
-  if (renewals.length === 0) return now;
   const roomAts = enforcedTerms(record, now, limits).map(({ term, enforcedUntil }) => {
-    const counted = renewals.filter((attempt) => costOf(attempt, term) > 0 && leavesAt(attempt, term) > now);
     // A renewal of unknown outcome counts for longer, so a later one may leave the window before it.
-    const parts = counted.map((attempt) => partOf(attempt, term));
-    const sharedAt = Math.min(enforcedUntil, freeAt(parts, now, term, term.rejectedShare));
-    const ofAudience = counted.filter((attempt) => attempt.audience === audience);
-    const audiences = new Set(counted.map((attempt) => attempt.audience)).add(audience);
-    const hadItsPart = ofAudience.length >= Math.max(1, Math.floor(term.rejectedShare / audiences.size));
-    if (sharedAt <= now || hadItsPart) return sharedAt;
-    return Math.min(sharedAt, freeAt(partsOf(record, now, term), now, term, term.ceilings.refresh));
+    const parts = renewals.map((attempt) => partOf(attempt, term)).filter(({ leavesAt }) => leavesAt > now);
+    return Math.min(enforcedUntil, freeAt(parts, now, term, term.rejectedShare));
   });
   return Math.max(now, ...roomAts);
 }

@@ -46,7 +46,7 @@ export interface Denial {
 /**
  * The next step of the process. `use`: use this token of the record. `keep`: keep the cached token. `drop`: the cached token was reset, or has expired. `wait`: another
  * process requests a token. `write`: decide again on this record. The store must confirm it before the process acts. `admitted`: the record has the attempt
- * of this process, so send the request; if it is `probed`, only if the endpoint answers a probe. `lapsed`: the attempt was too slow to be sent. Write this record,
+ * of this process, so send the request. `lapsed`: the attempt was too slow to be sent. Write this record,
  * and ask with another id. `deny`: no token can be issued now.
  */
 export type Decision =

@@ -1,11 +1,11 @@
-import { isIssued } from './attempt.ts';
+import { isIssued, type Settled } from './attempt.ts';
 import { rejectedShareAt } from './count.ts';
 import type { Attempt, LedgerRecord } from './journal.ts';
 import type { Limits } from './limits.ts';
 import { isOutageCode } from './oauth-error.ts';
 import { orderedAt } from './orders.ts';
 import { isAboutClient, isOfCredentials, type Refused, rejectionsOf } from './refusals.ts';
-import type { Fleet } from './streaks.ts';
+import { type Fleet, isAfter, type Mark } from './streaks.ts';
 
 /** A process that needs a token for an audience. */
 export interface Caller {
@@ -30,7 +30,7 @@ export interface Hold {
   readonly attempt?: Attempt | undefined;
 }
 
-/** Rule 4 of `pace`. */
+/** Rule 3 of `pace`. */
 export function toldHolds({ told }: Fleet): Hold[] {
   const { kind, toldUntil: until = 0, code } = told?.outcome ?? {};
   const isRateLimit = kind === 'refused' && !isOutageCode(code);
@@ -43,7 +43,7 @@ export function concerns({ audience, secretId, outcome }: Refused, caller: Calle
   return isMine && (secretId === caller.secretId || !isOfCredentials(outcome));
 }
 
-/** Rule 6 of `pace`: what was refused, unless a token was issued since. `heldAfterRefusal` says for how long. If it was the client, all audiences wait. */
+/** Rule 4 of `pace`: what was refused, unless a token was issued since. `heldAfterRefusal` says for how long. If it was the client, all audiences wait. */
 export function refusalHold(attempt: Refused): Hold {
   const { audience, outcome } = attempt;
   const kind = isOfCredentials(outcome) ? 'credentials' : 'misconfigured';
@@ -53,20 +53,26 @@ export function refusalHold(attempt: Refused): Hold {
 /** The last renewal ahead of expiry brought no later expiry: the endpoint returns one token until it expires. An order to try again allows one more. */
 export function renewalHolds(record: LedgerRecord, { audience, keyId }: Caller): Hold[] {
   const last = record.attempts.findLast(
-    (attempt) => isIssued(attempt) && attempt.audience === audience && attempt.keyId === keyId,
+    (attempt): attempt is Settled => isIssued(attempt) && attempt.audience === audience && attempt.keyId === keyId,
   );
-  const { holdUntil: until = 0, at = 0 } = last?.outcome ?? {};
-  return at > orderedAt(record) ? [{ kind: 'renewal', until, count: 1, audience }] : [];
+  if (!last || !isAfter({ ...last, ...last.outcome }, orderedAt(record))) return [];
+  return [{ kind: 'renewal', until: last.outcome.holdUntil ?? 0, count: 1, audience }];
 }
 
-export function rejections(
-  record: LedgerRecord,
-  now: number,
-  audience: string,
-  limits: Limits,
-  isOrdered: boolean,
-): Hold[] {
-  const { count, until: spacedUntil } = rejectionsOf(record, audience);
-  const until = Math.max(isOrdered ? 0 : spacedUntil, rejectedShareAt(record, now, limits, audience));
+/** Rule 5 of `pace`. */
+export function rejections(record: LedgerRecord, now: number, audience: string, limits: Limits, endedAt: Mark): Hold[] {
+  const { count, last, until: spacedUntil } = rejectionsOf(record, audience);
+  const goesOn = last !== undefined && isAfter(last, endedAt);
+  const pausedUntil = goesOn ? spacedUntil : Math.min(spacedUntil, endedAt.at);
+  const until = Math.max(pausedUntil, rejectedShareAt(record, now, limits));
   return [{ kind: 'rejections', until, count, audience }];
+}
+
+/** Returns the holds after an order to try again. It ended those whose attempts were known by then. */
+export function endedBy(endedAt: Mark, holds: readonly Hold[]): Hold[] {
+  return holds.map((hold) => {
+    const { attempt } = hold;
+    const goesOn = attempt !== undefined && isAfter({ ...attempt, ...attempt.outcome }, endedAt);
+    return goesOn ? hold : { ...hold, until: Math.min(hold.until, endedAt.at) };
+  });
 }

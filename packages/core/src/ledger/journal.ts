@@ -65,17 +65,8 @@ export interface Attempt {
   readonly until: number;
   /** Before it, its audience had failed so often in a row. */
   readonly streak: number;
-  /** Before it, its audience had failed so often since its last token, however long ago. */
-  readonly sinceToken: number;
-  /** Before it, all audiences together had failed so often in a row. */
+  /** Before it, so many requests in a row had an unknown outcome, of whatever audience. */
   readonly fleetStreak: number;
-  /** In that streak of its audience, or of all, the endpoint answered a probe, and the request after it failed. */
-  readonly inVain?: boolean | undefined;
-  readonly fleetInVain?: boolean | undefined;
-  /** It is sent only if the endpoint answers a probe. */
-  readonly probed?: boolean | undefined;
-  /** The id of the order to try again that it obeys. */
-  readonly order?: string | undefined;
   /** Undefined: it is under way, or its process is gone. */
   readonly outcome?: Outcome | undefined;
   /** The ends of the stored rows of the attempt and of its outcome that this release does not know. */
@@ -93,13 +84,13 @@ export interface Bucket {
   readonly last: number;
   /** The tokens. */
   readonly count: number;
-  /** The requests beside those for these tokens: refused ones and probes. Undefined: none. */
+  /** The requests beside those for these tokens: refused ones. Undefined: none. */
   readonly refused?: number | undefined;
   readonly more?: readonly unknown[] | undefined;
 }
 
 /**
- * What somebody ordered. `retry`: the next attempt passes over the holds. `reset`: the tokens of an audience are compromised. `spent`: so many tokens were
+ * What somebody ordered. `retry`: all pauses end. `reset`: the tokens of an audience are compromised. `spent`: so many tokens were
  * issued that the record has not seen. An order of another kind, of a later release, binds nobody.
  */
 export interface Order {
@@ -112,6 +103,8 @@ export interface Order {
   readonly reason?: string | undefined;
   readonly tokenId?: string | undefined;
   readonly tokens?: number | undefined;
+  /** Of `retry`: the latest generation of the record. An attempt of a later one failed after the order. */
+  readonly generation?: number | undefined;
   readonly more?: Unknown | undefined;
 }
 

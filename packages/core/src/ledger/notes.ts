@@ -1,12 +1,10 @@
-import { chargeOf, isIssued, isOpen, type Settled } from './attempt.ts';
+import { isIssued, isOpen, type Settled } from './attempt.ts';
 import type { Attempt, LedgerRecord } from './journal.ts';
-import { openOrder } from './orders.ts';
 import { refusalsOf } from './refusals.ts';
-import { fleetOf, isFailure, knownAt } from './streaks.ts';
+import { fleetOf, isFailure, isLost, knownAt } from './streaks.ts';
 import { revokedOf } from './tokens.ts';
 
 const hour = 3_600_000;
-const day = 24 * hour;
 /** A record knows the hashes of so many tokens of an audience. */
 const maxHashes = 20;
 
@@ -33,21 +31,22 @@ export function notesOf(record: LedgerRecord, now: number, counts: (attempt: Att
   const arrivedAt = ({ outcome }: Settled) => outcome.at;
   for (const attempt of attempts) {
     const { audience, keyId } = attempt;
-    const isCostly = chargeOf(attempt) > 0;
     const { at: arrived = -1 } = fleet.issuedAt.get(audience) ?? {};
     if (isFailure(attempt, now) && knownAt(attempt) >= arrived) {
-      latest(`failure ${isCostly} ${audience}`, attempt, generation);
-      latest(`known ${isCostly} ${audience}`, attempt, knownAt);
+      latest(`failure ${audience}`, attempt, generation);
+      latest(`known ${audience}`, attempt, knownAt);
     }
-    if (isFailure(attempt, now)) latest(`last ${isCostly}`, attempt, knownAt);
+    if (isLost(attempt, now)) {
+      latest('lost', attempt, generation);
+      latest('lost last', attempt, knownAt);
+    }
     if (!isIssued(attempt)) continue;
     latest('issued', attempt, arrivedAt);
     latest('reserved', attempt, ({ at }) => at);
-    if (attempt.order !== undefined) latest('pardon', attempt, arrivedAt);
-    if (fleet.streaks.has(audience) || revokedOf(record, audience) > 0) latest(`token ${audience}`, attempt, arrivedAt);
+    if (fleet.failures.has(audience) || revokedOf(record, audience) > 0)
+      latest(`token ${audience}`, attempt, arrivedAt);
     if ((attempt.outcome.holdUntil ?? 0) > now) latest(`renewal ${audience} ${keyId}`, attempt, generation);
   }
-  const order = openOrder(record, now) ? undefined : record.orders.findLast(({ kind }) => kind === 'retry')?.id;
   const hashed = hashedOf(attempts);
   const notes = new Set<Attempt>([
     ...newest.values(),
@@ -55,14 +54,12 @@ export function notesOf(record: LedgerRecord, now: number, counts: (attempt: Att
     ...refusalsOf(record).filter(({ outcome }) => outcome.holdUntil + hour > now),
   ]);
   const isNeeded = (attempt: Attempt): boolean => {
-    const { at, reason, outcome } = attempt;
+    const { reason, outcome } = attempt;
     return (
       notes.has(attempt) ||
       isOpen(attempt, now) ||
       (outcome?.toldUntil ?? 0) > now ||
-      (reason === 'rejected' && counts(attempt)) ||
-      (outcome?.kind === 'unsent' && outcome.charge > 0) ||
-      (order !== undefined && attempt.order === order && at + day > now)
+      (reason === 'rejected' && counts(attempt))
     );
   };
   return { isNeeded, hasHash: (attempt) => hashed.has(attempt) };

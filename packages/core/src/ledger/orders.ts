@@ -2,29 +2,28 @@ import { chargeOf } from './attempt.ts';
 import { type LedgerRecord, latestGeneration, type Order } from './journal.ts';
 import type { Limits } from './limits.ts';
 import { spacingAfter } from './spacing.ts';
+import type { Mark } from './streaks.ts';
 import { keptTerms } from './terms.ts';
 import { revoke, revokedOf, tokenOf } from './tokens.ts';
 
 const minute = 60_000;
-/** If nobody needs a token for so long, an order to try again ends. */
-const openForMs = 15 * minute;
+/** Every process that needs a token reads the record more often than this. */
+const noticedWithinMs = minute;
 
 /** Returns the instant from which the fleet may be told to try again, `now` at the earliest. Such orders are 1, 2, 4 … 60 minutes apart. */
 export function retryRoomAt(record: LedgerRecord, now: number): number {
   return Math.max(now, spacingAfter(retriesOf(record).map(({ at }) => at)).until);
 }
 
-/** Returns the order that the next attempt obeys. Undefined: there is none, or it was obeyed. */
-export function openOrder(record: LedgerRecord, now: number): Order | undefined {
-  const last = retriesOf(record).at(-1);
-  if (!last || now >= last.at + openForMs) return undefined;
-  const isTaken = record.attempts.some(({ order, outcome }) => order === last.id && outcome?.kind !== 'unsent');
-  return isTaken ? undefined : last;
+/** Returns whether somebody ordered so recently to try again that a process may not have noticed. */
+export function isJustOrdered(record: LedgerRecord, now: number): boolean {
+  return now < orderedAt(record).at + noticedWithinMs;
 }
 
-/** Returns when somebody ordered last to try again. 0: nobody did. */
-export function orderedAt(record: LedgerRecord): number {
-  return retriesOf(record).at(-1)?.at ?? 0;
+/** Returns when somebody ordered last to try again. Pauses that began before this moment are over. */
+export function orderedAt(record: LedgerRecord): Mark {
+  const { at = 0, generation = 0 } = retriesOf(record).at(-1) ?? {};
+  return { at, generation };
 }
 
 function retriesOf({ orders }: LedgerRecord): readonly Order[] {
@@ -41,12 +40,9 @@ export function byInstant(a: Order, b: Order): number {
   return a.at - b.at || (a.id < b.id ? -1 : 1);
 }
 
-/**
- * Returns the record in which the next attempt, of whatever process and audience, passes over the holds. If it fails, they hold on. The limit, and the
- * share of it that 401s of the API may spend, still decide.
- */
+/** Returns the record in which all pauses have ended. What fails again goes on with the pause that it had. The limit, and its share for 401s, still decide. */
 export function withRetry(record: LedgerRecord, now: number, { id, by }: Pick<Order, 'id' | 'by'>): LedgerRecord {
-  return withOrder(record, { id, at: now, kind: 'retry', by });
+  return withOrder(record, { id, at: now, kind: 'retry', by, generation: latestGeneration(record, now) });
 }
 
 /** A process reports that the tokens of an audience are compromised. */

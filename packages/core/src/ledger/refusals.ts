@@ -23,9 +23,9 @@ export function refusalsOf({ attempts }: LedgerRecord): readonly Refused[] {
   return [...newest.values()].filter((refused) => !attempts.some((attempt) => ends(attempt, refused)));
 }
 
-/** Returns whether a token of this attempt shows that a refusal is over. One that an order to try again brought does so for every audience. */
+/** Returns whether a token of this attempt shows that a refusal is over. */
 function ends(attempt: Attempt, { audience, secretId, generation, outcome }: Refused): boolean {
-  const isAbout = attempt.audience === audience || isAboutClient(outcome) || attempt.order !== undefined;
+  const isAbout = attempt.audience === audience || isAboutClient(outcome);
   const helps = attempt.secretId === secretId || !isOfCredentials(outcome);
   return (
     isIssued(attempt) && isAbout && helps && isAfter({ ...attempt, ...attempt.outcome }, { generation, at: outcome.at })
@@ -47,7 +47,7 @@ export function isAboutClient({ status, code }: Answered): boolean {
   return status === 401 || code === 'invalid_client' || code === 'unauthorized_client';
 }
 
-/** Rule 6 of `pace`: how long a refusal holds. Those in a row hold for 5, 10 and then 15 minutes. */
+/** Rule 4 of `pace`: how long a refusal holds. Those in a row hold for 5, 10 and then 15 minutes. */
 export function heldAfterRefusal(
   record: LedgerRecord,
   attempt: Attempt,
@@ -71,13 +71,13 @@ export function heldAfterRefusal(
   };
 }
 
-/** Returns the renewals in a row that 401s caused for an audience, and when the next one may follow. */
-export function rejectionsOf({ attempts }: LedgerRecord, audience: string): { count: number; until: number } {
-  const renewals = attempts.filter((attempt) => attempt.reason === 'rejected' && chargeOf(attempt) > 0);
-  return spacingAfter(renewals.filter((attempt) => attempt.audience === audience).map(({ at }) => at));
-}
-
-/** Returns whether probes cost nothing: as far as the record knows, the endpoint issued no token to one. */
-export function mayProbe({ attempts }: LedgerRecord): boolean {
-  return !attempts.some(({ outcome }) => outcome?.kind === 'unsent' && outcome.charge > 0);
+/** Returns the renewals in a row that 401s caused for an audience, the last of them, and when the next one may follow. */
+export function rejectionsOf(
+  { attempts }: LedgerRecord,
+  audience: string,
+): { readonly count: number; readonly until: number; readonly last: Attempt | undefined } {
+  const renewals = attempts.filter((attempt) => {
+    return attempt.reason === 'rejected' && attempt.audience === audience && chargeOf(attempt) > 0;
+  });
+  return { ...spacingAfter(renewals.map(({ at }) => at)), last: renewals.at(-1) };
 }

@@ -25,8 +25,8 @@ type AnswerKind =
       /** The hash of the token. Undefined: it could not be computed. */
       readonly hash?: string | undefined;
     }
-  /** No request was sent: this process was too slow, or the probe before it got a token, which counts. */
-  | { readonly kind: 'unsent'; readonly probed?: boolean | undefined }
+  /** No request was sent: this process was too slow. */
+  | { readonly kind: 'unsent' }
   /** It is certain that no token was issued. */
   | {
       readonly kind: 'released';
@@ -84,7 +84,7 @@ function outcomeOf(record: LedgerRecord, now: number, attempt: Attempt, answer: 
       };
     }
     case 'unsent':
-      return { kind: 'unsent', at, charge: answer.probed ? 1 : 0 };
+      return { kind: 'unsent', at, charge: 0 };
     case 'ambiguous': {
       const { status, reason: code, retryAfterMs } = answer;
       return { kind: 'unknown', at: failedAt, charge: 1, status, code, ...told(retryAfterMs) };

@@ -1,7 +1,7 @@
 import type { ClientAuthentication, UnwrittenRequest, WrittenRequest } from '../contract/client-authentication.ts';
 import { fromBase64Url } from '../platform/base64.ts';
 import { ownProperties } from '../platform/untrusted.ts';
-import { formOf, probe } from './form.ts';
+import { formOf } from './form.ts';
 import { unknownOptions } from './unknown-options.ts';
 
 /** What the function of {@link clientAssertion} may need to know. */
@@ -35,7 +35,6 @@ export function clientAssertion(
   const { type = jwtBearer } = ownProperties(options);
   return {
     usesSecret: false,
-    probe,
     problems() {
       const problems = unknownOptions(options, ['type']);
       if (typeof getAssertion !== 'function')

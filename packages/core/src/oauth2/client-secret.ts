@@ -1,7 +1,7 @@
 import type { ClientAuthentication } from '../contract/client-authentication.ts';
 import { toBase64 } from '../platform/base64.ts';
 import { ownProperties } from '../platform/untrusted.ts';
-import { formEncoded, formOf, probe } from './form.ts';
+import { formEncoded, formOf } from './form.ts';
 import { unknownOptions } from './unknown-options.ts';
 
 /** Options of {@link clientSecretBasic}. */
@@ -19,7 +19,6 @@ export function clientSecretBasic(options: ClientSecretBasicOptions = {}): Clien
   const encode = encoding === 'form' ? formEncoded : (value: string) => value;
   return {
     usesSecret: true,
-    probe,
     problems(client) {
       const problems = unknownOptions(options, ['encoding']);
       if (encoding !== 'form' && encoding !== 'none')
@@ -40,7 +39,6 @@ export function clientSecretBasic(options: ClientSecretBasicOptions = {}): Clien
 export function clientSecretPost(): ClientAuthentication {
   return {
     usesSecret: true,
-    probe,
     problems: () => [],
     credentialId: ({ clientSecret }) => `client_secret_post ${clientSecret}`,
     write: ({ clientId, clientSecret = '', parameters }) =>
@@ -65,7 +63,6 @@ export function tlsClientAuth(options: TlsClientAuthOptions = {}): ClientAuthent
   const { certificate } = ownProperties(options);
   return {
     usesSecret: false,
-    probe,
     problems() {
       const problems = unknownOptions(options, ['certificate']);
       if (certificate !== undefined && !/^-----BEGIN CERTIFICATE-----/.test(certificate))

@@ -2,9 +2,6 @@ import type { UnwrittenRequest, WrittenRequest } from '../contract/client-authen
 
 const headers = { 'content-type': 'application/x-www-form-urlencoded' };
 
-/** A token request without credentials. */
-export const probe: WrittenRequest = { headers, body: 'grant_type=client_credentials' };
-
 /** Writes parameters as a form (RFC 6749 appendix B). */
 export function formOf(
   parameters: UnwrittenRequest['parameters'],

@@ -4,7 +4,6 @@ import { toBase64Url } from '../platform/base64.ts';
 import { randomBytes } from '../platform/random-bytes.ts';
 import { ownProperties } from '../platform/untrusted.ts';
 import { withJwt } from './client-assertion.ts';
-import { probe } from './form.ts';
 import { isSigningAlgorithm, type PrivateKey, type SigningAlgorithm } from './private-key.ts';
 import { type SigningKey, signingKeys } from './signing-key.ts';
 import { unknownOptions } from './unknown-options.ts';
@@ -40,7 +39,6 @@ export function privateKeyJwt(options: PrivateKeyJwtOptions): ClientAuthenticati
 
   return {
     usesSecret: false,
-    probe,
     problems(client) {
       const problems = unknownOptions(options, names);
       const report = (name: string, message: string) =>

@@ -1,5 +1,5 @@
 import { confirms, type Decision, decide, type Query } from '../ledger/decide.ts';
-import { openOrder } from '../ledger/orders.ts';
+import { isJustOrdered } from '../ledger/orders.ts';
 import type { Instant } from '../platform/instant.ts';
 import { pause } from '../platform/pause.ts';
 import { toLocalTime } from '../record/record-time.ts';
@@ -59,7 +59,7 @@ export async function acquireToken(
     // A process that reads declares its agreement. Nobody waits for that, unless the runtime ends the write with the incoming request.
     const declared = sharedRecord.declare(settings, view);
     if (settings.requestBound) await declared;
-    if (confirms(decision, query.cached)) flight.onConfirmed(readAt, openOrder(view.record, view.now) !== undefined);
+    if (confirms(decision, query.cached)) flight.onConfirmed(readAt, isJustOrdered(view.record, view.now));
     switch (decision.kind) {
       case 'use': {
         const usable = await usableTokens.opened(decision.token, view, secret.key);

@@ -2,7 +2,7 @@ import type { WrittenRequest } from '../contract/client-authentication.ts';
 import type { TokenResponseReason } from '../contract/errors.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { FailedRequest } from '../endpoint/meaning-of.ts';
-import { probeEndpoint, requestToken } from '../endpoint/token-endpoint.ts';
+import { requestToken } from '../endpoint/token-endpoint.ts';
 import { reasonOf } from '../ledger/attempt.ts';
 import { revokedOf, tokenOf } from '../ledger/tokens.ts';
 import { instantOf } from '../platform/clock.ts';
@@ -18,28 +18,12 @@ import type { ReservedRequest } from './reserved-request.ts';
 import type { Wait } from './running-flight.ts';
 import { denialAfter, errorOf, expiredOnArrival } from './token-errors.ts';
 
-/** Sends the reserved request. Undefined: it came too late, a probe got the token, or the token was reset on its way. */
+/** Sends the reserved request. Undefined: it came too late, or the token was reset on its way. */
 export async function sendReservedRequest(
   parts: ClientParts,
   reserved: ReservedRequest,
 ): Promise<FlightResult | undefined> {
-  const { settings, sendWithinMs, request } = parts;
-  const { tokenUrl, transport, clock, authentication } = settings;
   if (isLate(parts, reserved)) return withdraw(parts, reserved);
-  begin(parts, reserved, 'token_endpoint');
-  const probedAt = clock.monotonic();
-  const outage =
-    reserved.attempt.probed &&
-    (await probeEndpoint(
-      tokenUrl,
-      withHeaders(settings, authentication.probe),
-      transport,
-      sendWithinMs / 2,
-      clock,
-      request.signal,
-    ));
-  if (outage === 'issued') return withdraw(parts, reserved, true);
-  if (outage) return failed(parts, reserved, outage, clock.monotonic() - probedAt);
   const written = await write(parts, reserved);
   return isLate(parts, reserved) ? withdraw(parts, reserved) : send(parts, reserved, written);
 }
@@ -76,12 +60,8 @@ function isLate(parts: ClientParts, { attempt, view, begunAt }: ReservedRequest)
   return elapsedMs > sendWithinMs || request.signal.aborted;
 }
 
-async function withdraw(
-  { settlement }: ClientParts,
-  { attempt, view }: ReservedRequest,
-  probed?: boolean,
-): Promise<undefined> {
-  await settlement.enter(attempt, { kind: 'unsent', probed }, view);
+async function withdraw({ settlement }: ClientParts, { attempt, view }: ReservedRequest): Promise<undefined> {
+  await settlement.enter(attempt, { kind: 'unsent' }, view);
 }
 
 /** Sends the one request of a reservation. Undefined: its token was reset on its way. */

@@ -123,17 +123,12 @@ describe('the share of renewals that 401s cause', () => {
     Array.from({ length: count }, (_, index) =>
       attemptAt(noon - 20 * hour + index, { id: `${audience} ${index}`, audience, reason: 'rejected' }),
     );
-  const shareAt = (attempts: LedgerRecord['attempts'], audience: string) =>
-    rejectedShareAt(recordWith(attempts), noon, usual, audience);
+  const shareAt = (attempts: LedgerRecord['attempts']) => rejectedShareAt(recordWith(attempts), noon, usual);
 
-  test('that one audience spent leaves another one its part, as long as renewals ahead of expiry have room', () => {
-    const spent = rejected('invoices', term.rejectedShare);
-    expect(shareAt(spent, 'invoices')).toBe(noon - 20 * hour + term.settledMs);
-    expect(shareAt(spent, 'orders')).toBe(noon);
-    const half = [...rejected('invoices', 10), ...rejected('orders', 10)];
-    expect(shareAt(half, 'orders')).toBe(noon - 20 * hour + term.settledMs);
-    const others = Array.from({ length: term.ceilings.refresh }, (_, index) => attemptAt(noon - 19 * hour + index));
-    expect(shareAt([...spent, ...others], 'orders')).toBeGreaterThan(noon);
+  test('is one for all audiences', () => {
+    const half = rejected('invoices', term.rejectedShare / 2);
+    expect(shareAt([...half, ...rejected('orders', 9)])).toBe(noon);
+    expect(shareAt([...half, ...rejected('orders', 10)])).toBe(noon - 20 * hour + term.settledMs);
   });
 });
 

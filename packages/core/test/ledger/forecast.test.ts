@@ -9,7 +9,7 @@ import { limitsFor } from '../../src/ledger/limits.ts';
 import { settle } from '../../src/ledger/settle.ts';
 import { revokedOf } from '../../src/ledger/tokens.ts';
 import { day, minute, second } from '../support/instants.ts';
-import { attemptAt, issued, queryFor, recordWith, unknownAt, usual } from './support/attempts.ts';
+import { attemptAt, issued, queryFor, recordWith, usual } from './support/attempts.ts';
 import { historyOf, noon } from './support/history.ts';
 import { seed, used } from './support/records.ts';
 
@@ -64,19 +64,6 @@ describe('at any state', () => {
     }
     expect(refused).toBeGreaterThan(20);
   });
-});
-
-test('a turn after a pause that spares the budget ends when there is nothing to be spared', () => {
-  // Three of twelve requests are of unknown outcome, and the first of them counts no more before the next failure may follow.
-  const twelve = limitsFor([{ tokens: 12, windowMs: day, counts: 'requests' }], 0, 'durable');
-  const failed = (audience: string, minutesAgo: number) =>
-    attemptAt(noon - minutesAgo * minute, { audience, ...unknownAt(noon - minutesAgo * minute) });
-  const record = recordWith([failed('invoices', 1_206), failed('orders', 1_140), failed('orders', 120)]);
-  const untilFrom = (at: number) => refusalOf(record, at, { ...caller, audience: 'orders' }, twelve)?.until;
-  const until = noon + 414 * minute;
-  expect(untilFrom(noon)).toBe(until);
-  expect(untilFrom(until - 1)).toBe(until);
-  expect(untilFrom(until)).toBeUndefined();
 });
 
 describe('a record that the store must keep', () => {

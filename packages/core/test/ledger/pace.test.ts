@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { decide } from '../../src/ledger/decide.ts';
 import { holdsOf } from '../../src/ledger/forecast.ts';
-import type { IssuanceReason, LedgerRecord } from '../../src/ledger/journal.ts';
+import type { Attempt, IssuanceReason, LedgerRecord } from '../../src/ledger/journal.ts';
+import { limitsFor, termLimits } from '../../src/ledger/limits.ts';
 import { withRetry } from '../../src/ledger/orders.ts';
 import { pace } from '../../src/ledger/pace.ts';
 import { settle } from '../../src/ledger/settle.ts';
@@ -10,10 +11,13 @@ import { ambiguous, attemptAt, issued, queryFor, recordWith, tried, unknownAt, u
 import { noon } from './support/history.ts';
 
 const paced = (record: LedgerRecord, audience = 'orders', now = noon, reason: IssuanceReason = 'cold') =>
-  pace(record, now, { audience, keyId: 'key', secretId: 'secret' }, reason, usual);
+  pace(record, now, caller(audience), reason, usual);
 /** Returns for how long an audience waits for its holds. */
 const waitOf = (record: LedgerRecord, audience?: string, now = noon, reason?: IssuanceReason) =>
   Math.max(0, ...paced(record, audience, now, reason).holds.map(({ until }) => until - now));
+
+const caller = (audience: string) => ({ audience, keyId: 'key', secretId: 'secret' });
+const unreachedAt = (at: number) => ({ outcome: { kind: 'unreached', at, charge: 0 } });
 
 /** Failures in a row of some audiences, one after the other. Each asks as soon as it may. */
 function failures(audiences: readonly string[], from = noon - hour): { record: LedgerRecord; now: number } {
@@ -67,44 +71,64 @@ describe('a streak', () => {
     const { record, now } = failures(['orders', 'orders', 'orders']);
     const after = tried(record, now, { id: 'token' }, issued);
     expect(waitOf({ ...after.record, tokens: [] }, 'orders', after.now)).toBe(0);
-    expect(paced(after.record, 'orders', after.now).carried).toMatchObject({ streak: 0, sinceToken: 0 });
+    expect(paced(after.record, 'orders', after.now).carried).toEqual({ streak: 0, fleetStreak: 0 });
   });
 
-  test('is over when nobody failed for an hour after the next was allowed, and how often it failed is known', () => {
+  test('is over after two days', () => {
     const { record, now } = failures(['orders', 'orders', 'orders']);
-    const soon = paced(record, 'orders', now + hour + 4 * second).carried;
-    const later = paced(record, 'orders', now + hour + 4 * second + 1).carried;
-    expect([soon.streak, later.streak, later.sinceToken]).toEqual([3, 0, 3]);
+    const streakAfter = (ms: number) => paced(record, 'orders', now + ms).carried.streak;
+    expect([2 * day - 1, 2 * day].map(streakAfter)).toEqual([3, 0]);
+  });
+
+  test('grows faster with a small limit, so that what may be lost freely lasts a quarter of an hour', () => {
+    const pausesWith = (tokens: number) => {
+      const limits = limitsFor([{ tokens, windowMs: day }], 0, 'durable');
+      return [1, 2, 3, 4].map((count) => {
+        const record = recordWith([attemptAt(noon, { ...unreachedAt(noon), streak: count - 1 })]);
+        const { holds } = pace(record, noon, caller('orders'), 'cold', limits);
+        return Math.round(Math.max(0, ...holds.map(({ until }) => until - noon)) / second);
+      });
+    };
+    expect(pausesWith(120)).toEqual([1, 2, 4, 8]);
+    expect(pausesWith(75)).toEqual([1, 2, 5, 13]);
+    expect(pausesWith(16)).toEqual([1, 30, 900, 900]);
   });
 });
 
 describe('other audiences', () => {
-  test('do not wait for the streak of one', () => {
-    const { record, now } = failures(['orders', 'orders', 'orders', 'orders']);
-    expect(waitOf(record, 'invoices', now)).toBe(0);
-  });
-
-  test('wait with all if two failed, ten minutes at most, and those that failed take turns', () => {
-    const { record, now } = failures(
-      Array.from({ length: 26 }, (_, index) => ['orders', 'invoices'][index % 2] as string),
+  const lost = (count: number) =>
+    failures(
+      Array.from({ length: count }, () => 'orders'),
       noon - 12 * hour,
     );
-    expect(waitOf(record, 'stock', now)).toBe(10 * minute);
-    const [orders, invoices] = [waitOf(record, 'orders', now), waitOf(record, 'invoices', now)];
-    expect(Math.min(orders, invoices)).toBeGreaterThan(10 * minute);
-    expect(Math.max(orders, invoices)).toBeLessThanOrEqual(20 * minute);
-    expect(orders).not.toBe(invoices);
+
+  test('wait with all after requests of unknown outcome in a row, five minutes at most', () => {
+    const waits = [1, 2, 3, 9, 14].map((count) => {
+      const { record, now } = lost(count);
+      return waitOf(record, 'invoices', now) / second;
+    });
+    expect(waits).toEqual([1, 2, 4, 256, 300]);
   });
 
-  test('ask one at a time while two fail, and a quarter of the usable tokens at a time otherwise', () => {
+  test('do not wait once anybody has a token', () => {
+    const { record, now } = lost(9);
+    const token = attemptAt(now, { audience: 'stock', id: 'token' });
+    expect(waitOf({ ...record, attempts: [...record.attempts, token] }, 'invoices', now)).toBe(0);
+  });
+
+  test('do not wait for one whose requests never reached the endpoint', () => {
+    const record = recordWith([attemptAt(noon, { ...unreachedAt(noon), streak: 9 })]);
+    expect([waitOf(record, 'invoices'), waitOf(record, 'orders') / second]).toEqual([0, 512]);
+  });
+
+  test('ask one at a time after a failure, and a quarter of the usable tokens at a time otherwise', () => {
     const open = attemptAt(noon - second, { id: 'open', audience: 'stock', until: noon + minute, outcome: undefined });
-    const healthy = recordWith([open]);
-    expect(paced(healthy, 'invoices').waitsUntil).toBe(0);
-    const failed = [
-      attemptAt(noon - hour, { ...unknownAt(noon - hour), audience: 'orders' }),
-      attemptAt(noon - hour + 1, { ...unknownAt(noon - hour), audience: 'invoices' }),
-    ];
-    expect(paced(recordWith([...failed, open]), 'another').waitsUntil).toBe(noon + minute);
+    expect(paced(recordWith([open]), 'invoices').waitsUntil).toBe(0);
+    const failed = attemptAt(noon - hour, unknownAt(noon - hour));
+    expect(paced(recordWith([failed, open]), 'another').waitsUntil).toBe(noon + minute);
+    const unreached = attemptAt(noon - hour, unreachedAt(noon - hour));
+    expect(paced(recordWith([unreached, open]), 'another').waitsUntil).toBe(0);
+    expect(paced(recordWith([unreached, open]), 'orders').waitsUntil).toBe(noon + minute);
     const many = Array.from({ length: 30 }, (_, index) => ({
       ...open,
       id: `open ${index}`,
@@ -115,18 +139,13 @@ describe('other audiences', () => {
     expect(paced(recordWith(many), 'another').waitsUntil).toBe(noon + minute);
   });
 
-  test('of those that failed, the one that had a token comes first, then the one that failed less often', () => {
-    const failed = (audience: string, sinceToken: number, at: number) =>
-      attemptAt(at, { id: `${audience} ${at}`, audience, streak: 9, fleetStreak: 9, sinceToken, ...unknownAt(at) });
-    const record = recordWith([
-      attemptAt(noon - day, { audience: 'had one' }),
-      failed('had one', 9, noon - 3 * second),
-      failed('seldom', 1, noon - 2 * second),
-      failed('often', 9, noon - second),
-    ]);
-    const waits = ['had one', 'seldom', 'often'].map((audience) => waitOf(record, audience));
-    expect(waits).toEqual([...waits].sort((a, b) => a - b));
-    expect(new Set(waits).size).toBe(3);
+  test('do not wait for one that failed more than two days ago', () => {
+    const open = attemptAt(noon - second, { audience: 'stock', until: noon + minute, outcome: undefined });
+    const waitsUntil = (days: number) => {
+      const at = noon - days * day;
+      return paced(recordWith([attemptAt(at, unknownAt(at)), open]), 'another').waitsUntil;
+    };
+    expect([1, 3].map(waitsUntil)).toEqual([noon + minute, 0]);
   });
 });
 
@@ -149,96 +168,54 @@ describe('what the endpoint says', () => {
   });
 });
 
-describe('an outage', () => {
-  test('takes a quarter freely, then one in 4 spans by usable, and from three eighths on one in 110 minutes', () => {
-    const spread = (count: number) =>
-      recordWith(
-        Array.from({ length: count }, (_, index) =>
-          attemptAt(noon - hour - count + index, { id: `${index}`, ...unknownAt(noon - hour), streak: 5 }),
-        ),
-      );
-    const from = (count: number) =>
-      pace(spread(count), noon - hour + second, { audience: 'orders', keyId: 'key', secretId: 'secret' }, 'cold', {
-        ...usual,
-      }).probesUntil;
-    // The probe is allowed 15 minutes after the failure.
-    const later = (count: number) =>
-      Math.max(0, paced(spread(count), 'orders', noon - hour + 15 * minute).probesUntil - (noon - hour));
-    expect([from(29), later(29), later(30), later(44), later(45)]).toEqual([
-      0,
-      0,
-      54 * minute,
-      54 * minute,
-      108 * minute,
-    ]);
-  });
-
-  test('allows a probe after 15 minutes, and none any more when one was answered in vain', () => {
-    const attempts = Array.from({ length: 31 }, (_, index) =>
-      attemptAt(noon - minute + index, { id: `${index}`, ...unknownAt(noon - minute), streak: 5 }),
-    );
-    const record = recordWith(attempts);
-    expect(waitOf(record)).toBe(14 * minute);
-    const { record: probed, attempt, now } = tried(record, noon, { id: 'probed' }, ambiguous);
-    expect(attempt.probed).toBe(true);
-    expect(waitOf(probed, 'orders', now)).toBeGreaterThan(50 * minute);
-    const unanswered = settle(
-      { ...record, attempts: [...attempts, { ...attempt, outcome: undefined }] },
-      now,
-      attempt,
-      { kind: 'released', cause: 'unreachable' },
-    );
-    expect(waitOf(unanswered, 'orders', now)).toBe(15 * minute);
-    // A probe that is issued a token shows that the endpoint works. The request follows without another one.
-    const cost = {
-      ...probed,
-      attempts: probed.attempts.map((each) =>
-        each.id === 'probed' ? { ...each, outcome: { kind: 'unsent', at: now, charge: 1 } } : each,
+describe('sparing', () => {
+  /** So many requests in a row were lost, the last of them now. */
+  const lost = (count: number, fields: Partial<LedgerRecord> = {}, streak = 9) =>
+    recordWith(
+      Array.from({ length: count }, (_, index) =>
+        attemptAt(noon - count + index + 1, { id: `${index}`, ...unknownAt(noon), streak, fleetStreak: 9 }),
       ),
-    };
-    expect(waitOf(cost, 'orders', now)).toBe(0);
-    expect(paced(cost, 'orders', now).probesUntil).toBe(0);
-    // A further failure is not followed by a probe, which would cost another token.
-    const again = tried(cost, now, { id: 'again' }, ambiguous);
-    expect(waitOf(again.record, 'orders', again.now)).toBeGreaterThan(50 * minute);
-  });
-
-  test('in which two audiences failed lets the others ask after ten minutes, while less than three eighths is unknown', () => {
-    const outage = (count: number, fields: object = {}) =>
-      recordWith(
-        Array.from({ length: count }, (_, index) =>
-          attemptAt(noon - minute - second + index, {
-            id: `${index}`,
-            audience: ['orders', 'invoices'][index % 2] as string,
-            ...unknownAt(noon - minute),
-            streak: 20,
-            fleetStreak: 40,
-            ...fields,
-          }),
-        ),
-      );
-    const probeOf = (record: LedgerRecord, audience: string) => {
-      const { carried } = paced(record, audience, noon + 40 * minute);
-      return [waitOf(record, audience) / minute, carried.probed];
-    };
-    expect(probeOf(outage(31), 'stock')).toEqual([9, true]);
-    expect(probeOf(outage(31, { streak: 0, fleetStreak: 0 }), 'stock')).toEqual([9, true]);
-    expect(waitOf(outage(31), 'orders')).toBeGreaterThan(9 * minute);
-    expect(waitOf(outage(31), 'orders')).toBeLessThanOrEqual(14 * minute);
-    // A probe was answered, and the request after it failed: those that failed wait for the budget, the others only from three eighths on.
-    const vain = { fleetInVain: true };
-    expect(probeOf(outage(44, vain), 'stock')).toEqual([9, true]);
-    expect(probeOf(outage(45, vain), 'stock')[0]).toBe(107);
-    expect(waitOf(outage(31, vain), 'orders')).toBeGreaterThan(50 * minute);
-  });
-
-  test('of a young record leaves half of the little that it may issue', () => {
-    const attempts = Array.from({ length: 8 }, (_, index) =>
-      attemptAt(noon + index, { id: `${index}`, ...unknownAt(noon), streak: 9 }),
+      fields,
     );
-    const record = recordWith(attempts, { completeSince: noon });
-    expect(paced(record, 'orders', noon + 20 * minute).probesUntil).toBe(noon + 7 + 216 * minute - 7);
-    expect(paced({ ...record, completeSince: noon - 30 * day }, 'orders', noon + 20 * minute).probesUntil).toBe(0);
+  const minutes = (record: LedgerRecord, audience?: string) => Math.round(waitOf(record, audience) / minute);
+
+  test('begins with an eighth of the usable tokens, and the fewer are left, the rarer are requests', () => {
+    const waits = [14, 15, 30, 45, 60].map((count) => minutes(lost(count)));
+    // 27 h / (3 × (0.43 × 120 − lost)), and a third longer after ten failures in a row.
+    expect(waits).toEqual([9, 19, 33, 84, 84]);
+  });
+
+  test('keeps an audience apart for no longer than it has failed', () => {
+    const waitAfter = (streak: number) =>
+      minutes(recordWith(lost(40).attempts.map((one) => ({ ...one, streak, fleetStreak: 0 }))));
+    expect([0, 1, 2, 3].map(waitAfter)).toEqual([2, 4, 9, 18]);
+  });
+
+  test('lets others ask while less than half is lost', () => {
+    expect([58, 59].map((count) => minutes(lost(count), 'another'))).toEqual([5, 64]);
+  });
+
+  test('never spends three quarters', () => {
+    expect(waitOf(lost(90), 'another') / hour).toBeGreaterThan(26);
+    const ordered = (count: number) => withRetry(lost(count), noon, { id: 'order', by: 'somebody' });
+    expect(waitOf(ordered(89), 'another')).toBe(0);
+    expect(waitOf(ordered(90), 'another') / hour).toBeGreaterThan(26);
+  });
+
+  test('ends when less than an eighth is lost', () => {
+    const { pendingMs } = termLimits({ tokens: 150, windowMs: day, reserve: 30 }, 'durable');
+    const soonGone = Array.from({ length: 14 }, (_, index) => {
+      const at = noon + 2 * minute - pendingMs + index;
+      return attemptAt(at, { id: `${index}`, ...unknownAt(at) });
+    });
+    const record = recordWith([...soonGone, attemptAt(noon, { ...unknownAt(noon), streak: 5 })]);
+    expect(waitOf(record)).toBe(2 * minute);
+  });
+
+  test('of a young record leaves half of the little that it may issue, and takes two hours at most', () => {
+    const young = (count: number) => minutes(lost(count, { completeSince: noon - hour }));
+    // Of a complete record, these requests may be repeated after 8.5 minutes.
+    expect([minutes(lost(14)), young(14), young(15), young(20)]).toEqual([9, 9, 156, 156]);
   });
 });
 
@@ -258,7 +235,7 @@ describe('refusals', () => {
       state = refused(403, state.record, state.now, id);
       waits.push(waitOf(state.record, 'orders', state.now));
     }
-    expect(waits).toEqual([5, 10, 15, 15].map((minutes) => minutes * minute));
+    expect(waits.map((ms) => ms / minute)).toEqual([5, 10, 15, 15]);
   });
 
   test('are about this audience, or about the client, or about the address', () => {
@@ -308,7 +285,7 @@ describe('refusals', () => {
     ]);
     expect(paced(uncounted).holds).toMatchObject([{ kind: 'credentials', count: 1 }]);
     const next = refused(401, uncounted, noon, 'second');
-    expect(waitOf(next.record, 'orders', next.now)).toBe(10 * minute);
+    expect(waitOf(next.record, 'invoices', next.now)).toBe(10 * minute);
   });
 
   test('that came later count, although an earlier request was answered after them', () => {
@@ -338,6 +315,19 @@ describe('refusals', () => {
   });
 });
 
+test('after a refusal of the client one request at a time shows whether it is accepted again', () => {
+  const open = attemptAt(noon - second, { audience: 'stock', until: noon + minute, outcome: undefined });
+  const refused = (status: number) =>
+    attemptAt(noon - 5 * minute, {
+      outcome: {
+        ...{ kind: 'refused', status, code: status === 403 ? 'access_denied' : 'invalid_client' },
+        ...{ at: noon - 5 * minute, charge: 0, count: 1, holdUntil: noon },
+      },
+    });
+  const waitsUntil = (status: number) => paced(recordWith([refused(status), open]), 'another').waitsUntil;
+  expect([401, 403].map(waitsUntil)).toEqual([noon + minute, 0]);
+});
+
 describe('renewals', () => {
   test('after 401s are 1, 2, 4 … 60 minutes apart for each audience, and at most their share of the window', () => {
     let state: { record: LedgerRecord; now: number } = { record: recordWith([]), now: noon };
@@ -364,38 +354,50 @@ describe('renewals', () => {
 });
 
 describe('an order to try again', () => {
-  const { record: failed, now } = failures(Array.from({ length: 10 }, () => 'orders'));
-  const ordered = withRetry(failed, now, { id: 'order', by: 'somebody' });
+  const order = { id: 'order', by: 'somebody' };
 
-  test('lets one attempt pass over the holds, and the next one waits again', () => {
-    expect(waitOf(ordered, 'orders', now)).toBe(0);
+  test('ends the pauses of all, and what fails again goes on with the pause that it had', () => {
+    const { record: failed, now } = failures(Array.from({ length: 9 }, () => 'orders'));
+    const ordered = withRetry(failed, now, order);
+    expect([waitOf(failed, 'orders', now), waitOf(failed, 'invoices', now)]).toEqual([256 * second, 256 * second]);
+    expect([waitOf(ordered, 'orders', now), waitOf(ordered, 'invoices', now)]).toEqual([0, 0]);
     const { record, now: after } = tried(ordered, now, { id: 'ordered' }, ambiguous);
     expect(after).toBe(now + second);
-    expect(waitOf(record, 'orders', after)).toBeGreaterThan(8 * minute);
+    expect(waitOf(record, 'orders', after)).toBe(512 * second);
   });
 
-  test('is given back by an attempt that was not sent, and ends after a quarter of an hour', () => {
-    const { record, now: after } = tried(ordered, now, { id: 'ordered' }, () => ({ kind: 'unsent' }));
-    expect(waitOf(record, 'orders', after)).toBe(0);
-    expect(waitOf(ordered, 'orders', now + 15 * minute)).toBe(0);
-    const spared = withRetry(
-      recordWith(
-        Array.from({ length: 40 }, (_, index) =>
-          attemptAt(noon + index, { id: `${index}`, ...unknownAt(noon), streak: 9 }),
-        ),
-      ),
-      noon + second,
-      { id: 'order', by: 'somebody' },
+  test('ends no pause of a request that fails after it', () => {
+    const underWay = recordWith([attemptAt(noon, { until: noon + minute, outcome: undefined, streak: 8 })]);
+    const ordered = withRetry(underWay, noon + second, order);
+    const [attempt] = ordered.attempts as [Attempt];
+    const record = settle(ordered, noon + 2 * second, attempt, ambiguous());
+    expect(waitOf(record, 'orders', noon + 2 * second)).toBe(256 * second);
+  });
+
+  test('ends what the endpoint said, refusals, the spacing after 401s, and the wait of a renewal', () => {
+    const told = { kind: 'refused', status: 429, at: noon, charge: 0, toldUntil: noon + hour };
+    const refused = { kind: 'refused', status: 401, at: noon, charge: 0, count: 1, holdUntil: noon + 5 * minute };
+    const renewed = { kind: 'issued', at: noon, charge: 1, holdUntil: noon + hour };
+    const cases: [Partial<Attempt>, IssuanceReason][] = [
+      [{ outcome: told }, 'cold'],
+      [{ outcome: refused }, 'cold'],
+      [{ reason: 'rejected' }, 'rejected'],
+      [{ outcome: renewed }, 'refresh'],
+    ];
+    for (const [fields, reason] of cases) {
+      const record = recordWith([attemptAt(noon, fields)]);
+      const ordered = withRetry(record, noon, order);
+      expect(waitOf(record, 'orders', noon, reason)).toBeGreaterThan(0);
+      expect(waitOf(ordered, 'orders', noon, reason)).toBe(0);
+    }
+  });
+
+  test('does not pass over the share of renewals after 401s', () => {
+    const renewals = Array.from({ length: 20 }, (_, index) =>
+      attemptAt(noon - 20 * hour + index * minute, { reason: 'rejected' }),
     );
-    expect(waitOf(spared, 'orders', noon + second)).toBe(0);
-    expect(paced(spared, 'orders', noon + second).probesUntil).toBeGreaterThan(noon);
-  });
-
-  test('whose attempt brings a token ends the failures and refusals of all', () => {
-    const others = failures(['orders', 'invoices', 'orders', 'invoices']);
-    const told = withRetry(others.record, others.now, { id: 'order', by: 'somebody' });
-    const { record, now: after } = tried(told, others.now, { id: 'ordered', audience: 'stock' }, issued);
-    expect([waitOf(record, 'orders', after), waitOf(record, 'invoices', after)]).toEqual([0, 0]);
+    const ordered = withRetry(recordWith(renewals), noon, order);
+    expect(waitOf(ordered, 'orders', noon, 'rejected')).toBeGreaterThan(4 * hour);
   });
 });
 

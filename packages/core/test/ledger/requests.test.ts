@@ -8,7 +8,6 @@ import { admission, leavesAt } from '../../src/ledger/count.ts';
 import { type LedgerRecord, newRecord } from '../../src/ledger/journal.ts';
 import { type Limits, limitsFor } from '../../src/ledger/limits.ts';
 import { merge } from '../../src/ledger/merge.ts';
-import { glanceAt } from '../../src/ledger/pace.ts';
 import { reconcile } from '../../src/ledger/repair.ts';
 import { declare, unitedTerms } from '../../src/ledger/terms.ts';
 import { day, hour, minute, noon } from '../support/instants.ts';
@@ -22,28 +21,20 @@ const usedUnder = (record: LedgerRecord, limits: Limits) => admission(record, no
 
 describe('an attempt', () => {
   test.each([
-    ['issued', 1, false, 1, 1],
-    ['unknown', 1, false, 1, 1],
-    ['refused', 0, false, 0, 1],
-    ['unreached', 0, false, 0, 0],
-    ['unsent', 0, false, 0, 0],
-    ['of a later release', 0, false, 0, 1],
-    ['issued', 1, true, 1, 2],
-    ['refused', 0, true, 0, 2],
-    ['unreached', 0, true, 0, 1],
-    ['unsent', 1, true, 1, 1],
-  ])(
-    '%s with a charge of %i, probed %s, costs %i tokens and %i requests',
-    (kind, charge, probed, asToken, asRequest) => {
-      const attempt = attemptAt(noon, { probed, outcome: { kind, at: noon, charge } });
-      expect([costOf(attempt, {}), costOf(attempt, { counts: 'requests' })]).toEqual([asToken, asRequest]);
-    },
-  );
+    ['issued', 1, 1, 1],
+    ['unknown', 1, 1, 1],
+    ['refused', 0, 0, 1],
+    ['unreached', 0, 0, 0],
+    ['unsent', 0, 0, 0],
+    ['of a later release', 0, 0, 1],
+  ])('%s with a charge of %i costs %i tokens and %i requests', (kind, charge, asToken, asRequest) => {
+    const attempt = attemptAt(noon, { outcome: { kind, at: noon, charge } });
+    expect([costOf(attempt, {}), costOf(attempt, { counts: 'requests' })]).toEqual([asToken, asRequest]);
+  });
 
-  test('under way may cost a request, and so may the probe before it', () => {
+  test('under way may cost a request', () => {
     const underWay = attemptAt(noon, { outcome: undefined });
     expect(costOf(underWay, { counts: 'requests' })).toBe(1);
-    expect(costOf({ ...underWay, probed: true }, { counts: 'requests' })).toBe(2);
   });
 
   test('that was refused counts for as long as one that was issued', () => {
@@ -131,16 +122,6 @@ describe('members that disagree', () => {
     expect(admission(record, noon, tokens, 'cold').map(({ used, own }) => [used, own])).toEqual([
       [0, true],
       [1, false],
-    ]);
-  });
-
-  test('send no probe while one of them counts requests', () => {
-    const mayProbe = (terms: LedgerRecord['terms'], limits: Limits) =>
-      glanceAt(recordWith([], { terms }), noon, limits).mayProbe;
-    expect([mayProbe([], tokens), mayProbe([ofRequests as never], tokens), mayProbe([], requests)]).toEqual([
-      true,
-      false,
-      false,
     ]);
   });
 });

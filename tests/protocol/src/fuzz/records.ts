@@ -43,7 +43,7 @@ export function drawnAnswer(random: Random, attempt: Attempt, now: number): Answ
     { kind: 'released', cause: 'misconfigured', status: 404 },
     { kind: 'released', cause: 'credentials', status: 401, oauthError: 'invalid_client' },
     { kind: 'released', cause: 'rate_limited', status: 429, retryAfterMs: 1_000 },
-    { kind: 'unsent', probed: random.chance(0.5) },
+    { kind: 'unsent' },
   ]);
 }
 

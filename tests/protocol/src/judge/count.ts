@@ -1,4 +1,4 @@
-import type { Issuance, Usage, WindowUsage } from '@service-auth/core';
+import type { Issuance, Usage } from '@service-auth/core';
 import { countsForMs, sharesOf } from './numbers.ts';
 import type { Promised } from './promised.ts';
 
@@ -69,21 +69,16 @@ export const everyPurposeKeepsToItsShare: Promised = ({ store, facts: { usages }
   };
 };
 
-/** Renewals that 401s of the API cause have a share of their own. The first audience may take all of it, the second one half as much, and so on. */
+/** Renewals that 401s of the API cause have a share of their own. */
 export const renewalsCausedBy401sAreFew: Promised = ({ facts: { usages } }, violated) => {
-  function judge(issuances: readonly Issuance[], window: WindowUsage): void {
-    const renewals = issuances.filter((one) => one.reason === 'rejected' && usages.isCounted(one, window));
-    const audiences = [...new Set(renewals.map(({ audience }) => audience))];
-    const most = Math.max(0, ...audiences.map((one) => renewals.filter(({ audience }) => audience === one).length));
-    const share = sharesOf(window.usable).renewals;
-    const allowed = audiences.reduce((sum, _, index) => sum + Math.max(1, Math.floor(share / (index + 1))), 0);
-    if (most > share || renewals.length > allowed) violated(`${renewals.length} of ${share}`);
-  }
-
   return {
     counted({ issuances, windows }) {
       if (!usages.areComparable || !usages.isUniform) return;
-      for (const window of windows) judge(issuances, window);
+      for (const window of windows) {
+        const renewals = issuances.filter((one) => one.reason === 'rejected' && usages.isCounted(one, window)).length;
+        const share = sharesOf(window.usable).renewals;
+        if (renewals > share) violated(`${renewals} of ${share}`);
+      }
     },
   };
 };

@@ -16,6 +16,7 @@ export interface Judge extends Sights {
   wasHandedOut(value: string): boolean;
   /** A quarter of what may be issued is of unknown outcome, so the rest is spared. */
   isSparing(): boolean;
+  sparedForMs(): number;
   /** A process counted as dead within a day. */
   hasDeaths(): boolean;
 }
@@ -57,10 +58,11 @@ export function createJudge(
         }),
       ),
   ];
-  const own: Pick<Judge, 'violations' | 'wasHandedOut' | 'isSparing' | 'hasDeaths' | 'served'> = {
+  const own: Pick<Judge, 'violations' | 'wasHandedOut' | 'isSparing' | 'sparedForMs' | 'hasDeaths' | 'served'> = {
     violations,
     wasHandedOut: (value) => had.has(value),
     isSparing: remembered.usages.isSparing,
+    sparedForMs: remembered.usages.sparedForMs,
     hasDeaths: remembered.usages.hasDeaths,
     served(call, token, known) {
       if (hands.mayBeWrong(call)) return;

@@ -9,13 +9,13 @@ const hour = 60 * minute;
 /** From a decision to the request that follows it. */
 const sentWithinMs = 12 * second;
 
-/** However long requests have an unknown outcome, they spend no more than half of what may be spent: by the count of the endpoint, and by that of `getUsage()`. */
-export const halfOfTheBudgetIsLeft: Promised = ({ world, settings }, violated) => {
+/** However long requests have an unknown outcome, they never spend three quarters of what may be spent: by the count of the endpoint, and by that of `getUsage()`. */
+export const aQuarterOfTheBudgetIsLeft: Promised = ({ world, settings }, violated) => {
   const isScarce = settings.outage ?? settings.dying ?? settings.failing;
   let open: readonly (readonly [SentRequest, number])[] = [];
   return {
     sending(request) {
-      if (isScarce && request.audience !== undefined) open = [...open, [request, world.now]];
+      if (isScarce) open = [...open, [request, world.now]];
     },
     answered(request, { status, hasToken }) {
       const isKnown = status === undefined || hasToken || isRefusal(status);
@@ -25,16 +25,16 @@ export const halfOfTheBudgetIsLeft: Promised = ({ world, settings }, violated) =
       if (!isScarce) return;
       for (const { windowMs, pending, usable } of windows) {
         const lost = open.filter(([, at]) => at > world.now - windowMs).length;
-        if (Math.max(lost, pending) > usable / 2) violated(`${lost} lost, ${pending} pending, of ${usable}`);
+        if (Math.max(lost, pending) > Math.max(7, Math.ceil(0.75 * usable)))
+          violated(`${lost} lost, ${pending} pending, of ${usable}`);
       }
     },
   };
 };
 
-/** While `getUsage()` shows that the fleet is held up, no request with credentials is sent, but for those of orders to try again, and after a probe that was answered. */
+/** While `getUsage()` shows that the fleet is held up, no request is sent. */
 export const theFleetBacksOffTogether: Promised = ({ world, store, facts: { usages, orders } }, violated) => {
   const since = new Map<string, number>();
-  const probedAt = new Map<string, number>();
   let holds: readonly Hold[] = [];
   const keyOf = ({ kind, audience, until }: Hold) => `${kind} ${audience ?? ''} ${until}`;
 
@@ -45,19 +45,14 @@ export const theFleetBacksOffTogether: Promised = ({ world, store, facts: { usag
       for (const key of since.keys()) if (!keys.has(key)) since.delete(key);
       for (const key of keys) if (!since.has(key)) since.set(key, world.now);
     },
-    answered({ machine, audience }, { status = 0 }) {
-      if (audience === undefined && isRefusal(status)) probedAt.set(machine, world.now);
-    },
-    sending(request) {
-      const { audience, machine } = request;
-      if (!usages.areComparable || !usages.isUniform || audience === undefined) return;
-      if (world.now - (probedAt.get(machine) ?? Number.NEGATIVE_INFINITY) < sentWithinMs) return;
+    sending({ audience, machine }) {
+      if (!usages.areComparable || !usages.isUniform) return;
       const broken = holds.find((hold) => {
         const isForIt = hold.audience === undefined || hold.audience === audience;
         const heldForMs = world.now - (since.get(keyOf(hold)) ?? world.now);
         return isForIt && hold.until > store().now() && heldForMs > sentWithinMs;
       });
-      if (broken && !orders.allow(request)) violated(`${machine} during ${keyOf(broken)}`);
+      if (broken && !orders.mayEndPauses()) violated(`${machine} during ${keyOf(broken)}`);
     },
   };
 };
@@ -71,7 +66,6 @@ export const aFleetThatFailsAsksRarely: Promised = ({ world }, violated) => {
   const sentAt = new Map<string, readonly number[]>();
   return {
     sending({ audience }) {
-      if (audience === undefined) return;
       const sent = [...(sentAt.get(audience) ?? []).slice(-45), world.now];
       sentAt.set(audience, sent);
       for (const { withinMs, most } of bounds) {
@@ -92,14 +86,14 @@ export const aLateRequestIsNotSent: Promised = ({ world }, violated) => {
     wrote(machine) {
       wroteAt.set(machine, world.now);
     },
-    sending({ machine, audience }) {
+    sending({ machine }) {
       const afterMs = world.now - (wroteAt.get(machine) ?? Number.NEGATIVE_INFINITY);
-      if (audience !== undefined && afterMs > sentWithinMs) violated(`${machine} ${afterMs} ms after its last write`);
+      if (afterMs > sentWithinMs) violated(`${machine} ${afterMs} ms after its last write`);
     },
   };
 };
 
-/** What the endpoint said holds for the whole fleet, from the first write of the process that was told. */
+/** What the endpoint said holds for the whole fleet, from the first write of the process that was told until somebody orders to try again. */
 export const retryAfterIsFollowed: Promised = ({ world, settings, facts: { usages, orders } }, violated) => {
   // A process that stands still reads the answer at a moment that the judge does not know.
   const standsStill = (['freeze', 'freeze_at_call', 'freeze_at_send'] as const).some((fault) => settings.rates[fault]);
@@ -119,8 +113,11 @@ export const retryAfterIsFollowed: Promised = ({ world, settings, facts: { usage
       sentAt.set(request, world.now);
       if (!usages.areComparable || settings.storeAheadMs > 0) return;
       const isOver = world.now > waits.until - toleranceMs;
-      if (isOver || world.now - waits.from <= sentWithinMs || orders.allow(request)) return;
+      if (isOver || world.now - waits.from <= sentWithinMs || orders.mayEndPauses()) return;
       violated(`${request.machine} ${waits.until - world.now} ms too early`);
+    },
+    retryOrdered() {
+      waits = { ...waits, until: 0 };
     },
     answered(request, ending) {
       const { toldMs, status = 0 } = ending;

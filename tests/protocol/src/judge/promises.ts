@@ -38,7 +38,7 @@ export const promises: Readonly<Record<string, readonly Promised[]>> = {
     service.aHealthyFleetDeniesNoCall,
     service.aLoopThatStoodStillIsNoFailure,
     service.aRunningProcessDoesNotCountAsDead,
-    outage.halfOfTheBudgetIsLeft,
+    outage.aQuarterOfTheBudgetIsLeft,
     outage.theFleetBacksOffTogether,
     outage.aFleetThatFailsAsksRarely,
     outage.aLateRequestIsNotSent,

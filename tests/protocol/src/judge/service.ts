@@ -49,21 +49,19 @@ export const noPauseOutlivesItsClock: Promised = ({ settings: { storeAheadMs, fe
 });
 
 /**
- * If the API of one audience rejects every token, a revoked token of another audience is replaced soon, unless that audience has had its part of the renewals, or
- * the process that asked for its replacement died.
+ * If the API of one audience rejects every token, a revoked token of another audience is replaced soon, unless the share of such renewals is spent, or the process
+ * that asked for its replacement died.
  */
 export const aRevokedTokenIsReplaced: Promised = ({ world, store, settings, facts: { usages } }, violated) => {
   // Two revocations within an hour, or a death: the next token is requested after a pause.
   const replacedWithinMs = 75 * minute;
   const rejectedSince = new Map<string, number>();
 
-  function hadItsPart(audience: string): boolean {
+  function isShareSpent(): boolean {
     const { windows, issuances } = usages.latest ?? { windows: [], issuances: [] };
     return windows.some((window) => {
       const renewals = issuances.filter((one) => one.reason === 'rejected' && usages.isCounted(one, window));
-      const own = renewals.filter((one) => one.audience === audience);
-      const share = sharesOf(window.usable).renewals;
-      return renewals.length >= share && own.length >= Math.floor(share / settings.audiences.length);
+      return renewals.length >= sharesOf(window.usable).renewals;
     });
   }
 
@@ -78,9 +76,8 @@ export const aRevokedTokenIsReplaced: Promised = ({ world, store, settings, fact
       if (settings.rejecting === undefined || audience === settings.rejecting) return;
       if (status === 200) rejectedSince.delete(audience);
       else {
-        // An audience that has had its part waits until it has a part again.
         const known = rejectedSince.get(audience) ?? world.now;
-        const since = hadItsPart(audience) ? world.now : Math.max(known, lostAt(audience));
+        const since = isShareSpent() ? world.now : Math.max(known, lostAt(audience));
         rejectedSince.set(audience, since);
         // A new record may spend little, and one audience may have spent that.
         if (since <= 27 * hour || world.now - since <= replacedWithinMs) return;
@@ -91,7 +88,7 @@ export const aRevokedTokenIsReplaced: Promised = ({ world, store, settings, fact
   };
 };
 
-/** The audiences for which the endpoint works wait for 16 minutes at most while it fails for others, and for two hours while the budget must be spared. */
+/** The audiences for which the endpoint works wait for 20 minutes at most while it fails for others, and for 80 minutes, or longer with a smaller limit, while the budget is spared. */
 export const oneAudienceDoesNotStarveTheOthers: Promised = ({ world, settings, facts: { usages } }, violated) => {
   const failing = settings.failing?.audiences ?? [];
   const refused = new Map<string, { readonly since: number; readonly isSparing: boolean; readonly retryAt: number }>();
@@ -108,12 +105,9 @@ export const oneAudienceDoesNotStarveTheOthers: Promised = ({ world, settings, f
       // If nobody asked within a minute of the instant that was told, another audience may have had the request.
       const isLate = before === undefined || world.now > before.retryAt + minute;
       const { since, isSparing: wasSparing } = isLate ? { since: world.now, isSparing: false } : before;
-      // While the budget must be spared, an audience waits for its turn.
       const isSparing = wasSparing || usages.isSparing();
       refused.set(audience, { since, isSparing, retryAt });
-      // A new record may spend less, so it spares that for longer.
-      const sparedMs = since < 27 * hour ? 9 * hour : 2 * hour;
-      if (world.now - since <= (isSparing ? sparedMs : 16 * minute)) return;
+      if (world.now - since <= (isSparing ? usages.sparedForMs() : 20 * minute)) return;
       violated(`${audience} since ${since}: ${String(error)}`);
       refused.delete(audience);
     },

@@ -25,8 +25,7 @@ export interface FleetReset {
 /** What a process sends to the token endpoint. */
 export interface SentRequest {
   readonly machine: string;
-  /** Undefined: a probe, which has no credentials and names no audience. */
-  readonly audience: string | undefined;
+  readonly audience: string;
 }
 
 /** How a token request ended, as its process saw it. */
@@ -87,7 +86,7 @@ export interface Sights {
   sending(request: SentRequest): void;
   /** A token request left that may issue so many tokens; a negative number: they were surely not issued. */
   mayHaveIssued(tokens: number): void;
-  /** A request or a probe arrived at the endpoint. */
+  /** A request arrived at the endpoint. */
   arrived(): void;
   /** The endpoint issued this token. */
   issued(token: IssuedToken): void;

@@ -13,13 +13,16 @@ export interface Usages {
   readonly isUniform: boolean;
   /** True if an issuance counts in a window now. */
   isCounted(issuance: Issuance, window: WindowUsage): boolean;
-  /** A quarter of what may be issued is of unknown outcome, so the rest is spared. */
+  /** An eighth of what may be issued is of unknown outcome, so the rest is spared. */
   isSparing(): boolean;
+  /** For so long at most a caller waits then, if the endpoint works for it. */
+  sparedForMs(): number;
   /** A process counted as dead within a day, so nobody knows what the endpoint answered it. */
   hasDeaths(): boolean;
 }
 
-const hour = 3_600_000;
+const minute = 60_000;
+const hour = 60 * minute;
 
 /** Remembers what `getUsage()` said, and has it asked whenever a record is written. */
 export function createUsages(world: Time, settings: Circumstances, store: () => KeptStore, ask: () => void): Usages {
@@ -40,8 +43,13 @@ export function createUsages(world: Time, settings: Circumstances, store: () => 
     isSparing: () =>
       latest?.windows.some(({ tokens, usable, pending }) => {
         const budget = isYoung() ? youngMayGain(tokens, usable, durability) : usable;
-        return pending >= Math.max(2, budget / 4);
+        return pending >= Math.max(3, Math.floor(budget / 8));
       }) ?? false,
+    // The time between requests is longer where less may be spent.
+    sparedForMs: () => {
+      const usable = Math.min(...(latest?.windows ?? []).map((window) => window.usable));
+      return isYoung() || usable < 120 ? 6 * hour : 80 * minute;
+    },
     hasDeaths: () => world.now - deadAt < 27 * hour,
     sights: {
       applied: ask,

@@ -25,24 +25,18 @@ export function createOutageEndpoint(
   watch: OutageWatch,
 ): Route {
   const sinceMs = () => time.now - startsAt;
-  const isUp = () =>
-    Array.from({ length: world.audiences }, (_, audience) => world.works(audience, sinceMs())).every(
-      (all) => all === 1,
-    );
 
   return (machine, killed) => (request) =>
     new Promise((resolve, reject) => {
       if (!machine.alive) return;
       const sentAt = time.now;
-      const { audience: name, client_secret: secret } = JSON.parse(request.body) as Record<string, string>;
+      const { audience: name } = JSON.parse(request.body) as Record<string, string>;
       const audience = Number(name?.replace(nameOf(0).slice(0, -1), ''));
-      const isProbe = secret === undefined;
       const hasBegun = sinceMs() >= 0;
-      const isAnswered = isProbe && (world.answersProbes || isUp());
-      const end = !hasBegun || isAnswered ? undefined : endOf(world, isProbe ? 0 : audience, sinceMs(), random);
-      let isOpen = !isProbe;
-      if (hasBegun) watch.sent(isProbe);
-      if (hasBegun && !isProbe && world.standsStillMs > 0) machine.freeze(world.standsStillMs);
+      const end = hasBegun ? endOf(world, audience, sinceMs(), random) : undefined;
+      let isOpen = true;
+      if (hasBegun) watch.sent();
+      if (hasBegun && world.standsStillMs > 0) machine.freeze(world.standsStillMs);
 
       const answer = (reply: () => void) => time.at(time.now + answerMs, () => machine.deliver(reply));
       /** The outcome is known, or nobody will know it. */
@@ -63,13 +57,13 @@ export function createOutageEndpoint(
 
       switch (end) {
         case undefined: {
-          const issued = isProbe ? { status: 400, body: '' } : service.receive(request.body, sentAt, machine.name);
+          const issued = service.receive(request.body, sentAt, machine.name);
           return void respond({ headers: {}, ...issued }, false);
         }
         case 'failed':
           return void respond({ status: 503, headers: {}, body: '' }, true);
         case 'refused':
-          return void respond({ status: 401, headers: {}, body: '{"error":"invalid_client"}' }, false);
+          return void respond({ status: 403, headers: {}, body: '{"error":"access_denied"}' }, false);
         case 'unreachable':
           return void answer(() => {
             close(false);

@@ -14,10 +14,7 @@ export interface Figures {
   /** The longest that the limit refused a caller although the endpoint had issued less than it may. */
   readonly lockedOutMs: number;
   readonly issued: number;
-  /** The requests with credentials. */
   readonly requests: number;
-  /** The requests without. */
-  readonly probes: number;
   /** A window saw more tokens than were agreed. */
   readonly isExceeded: boolean;
 }
@@ -26,7 +23,7 @@ export interface Figures {
 export interface OutageWatch {
   /** The endpoint issued a token. */
   issued(): void;
-  sent(isProbe: boolean): void;
+  sent(): void;
   /** A request that was sent at `sentAt` has an unknown outcome. */
   lost(audience: number, sentAt: number): void;
   /** A request ended without a token. */
@@ -55,13 +52,14 @@ function forCallers(usable: number): number {
 /** Creates the watch of one run. The world begins at `startsAt`. */
 export function createOutageWatch(time: World, world: OutageWorld, startsAt: number, service: Service): OutageWatch {
   const { windows, isYoung } = world;
+  const leastUsable = Math.min(...windows.map((window) => mayIssue(world, window)));
   const countedFrom = new Map<number, number>();
   const waiting = new Map<object, { readonly machine: Machine; readonly audience: number; readonly since: number }>();
   const lockedSince = new Map<object, number>();
   const lostAt: number[] = [];
   let sparedAt = Number.NEGATIVE_INFINITY;
   let before = 0;
-  let [unknownShare, waitMs, lateMs, lockedOutMs, requests, probes] = [0, 0, 0, 0, 0, 0];
+  let [unknownShare, waitMs, lateMs, lockedOutMs, requests] = [0, 0, 0, 0, 0];
   let isExceeded = false;
 
   const works = (audience: number) => world.works(audience, time.now - startsAt) >= 0.5;
@@ -77,7 +75,7 @@ export function createOutageWatch(time: World, world: OutageWorld, startsAt: num
     for (const window of windows) {
       const unknown = lostAt.filter((at) => at > time.now - countsMs(window.windowMs)).length;
       const share = unknown / mayIssue(world, window);
-      if (share >= 1 / 4) sparedAt = time.now;
+      if (share >= 1 / 8) sparedAt = time.now;
       unknownShare = Math.max(unknownShare, share);
     }
     time.at(time.now + minute, look);
@@ -93,8 +91,8 @@ export function createOutageWatch(time: World, world: OutageWorld, startsAt: num
     const from = Math.max(since, countedFrom.get(audience) ?? 0);
     const ms = time.now - from;
     // A caller asks again a few seconds after the instant that it was told.
-    const sparedMs = isYoung ? 9 * hour : 2 * hour;
-    const promisedMs = (sparedAt >= from ? sparedMs : 16 * minute) + minute;
+    const sparedMs = isYoung || leastUsable < 120 ? 6 * hour : 80 * minute;
+    const promisedMs = (sparedAt >= from ? sparedMs : 20 * minute) + minute;
     waitMs = Math.max(waitMs, ms);
     lateMs = Math.max(lateMs, ms - promisedMs);
   }
@@ -109,9 +107,8 @@ export function createOutageWatch(time: World, world: OutageWorld, startsAt: num
     issued() {
       isExceeded ||= windows.some(({ tokens, windowMs }) => service.issuedSince(time.now - windowMs) > tokens);
     },
-    sent(isProbe) {
-      if (isProbe) probes += 1;
-      else requests += 1;
+    sent() {
+      requests += 1;
     },
     lost(audience, sentAt) {
       lostAt.push(sentAt);
@@ -141,7 +138,7 @@ export function createOutageWatch(time: World, world: OutageWorld, startsAt: num
       if (isLockedOut) countedFrom.set(audience, time.now);
     },
     figures: () => ({
-      ...{ unknownShare, waitMs, lateMs, lockedOutMs, requests, probes, isExceeded },
+      ...{ unknownShare, waitMs, lateMs, lockedOutMs, requests, isExceeded },
       issued: service.issued.length - before,
     }),
   };

@@ -3,7 +3,7 @@ import type { Random } from '../random.ts';
 import type { Term } from '../settings.ts';
 
 /**
- * How a token request ends that brings no token. `failed`: answered 503. `silent`: not answered. `refused`: the credentials are rejected.
+ * How a token request ends that brings no token. `failed`: answered 503. `silent`: not answered. `refused`: the client may not have this audience.
  * `unreachable`: there is no connection. `killed`: its process is killed while it waits.
  */
 export type Failure = 'failed' | 'silent' | 'refused' | 'unreachable' | 'killed';
@@ -25,8 +25,6 @@ export interface OutageWorld {
   works(audience: number, atMs: number): number;
   /** How the other requests for an audience end. */
   fails(audience: number): Failure;
-  /** Whether the endpoint answers a request without credentials while requests fail. */
-  readonly answersProbes: boolean;
   readonly windows: readonly Term[];
   readonly durability: StoreDurability;
   /** The audiences have tokens when the outage begins, which end one after another. */

@@ -13,7 +13,6 @@ const hourAndDay = [
 const usual: Omit<OutageWorld, 'name' | 'audiences' | 'lifeMs' | 'works'> = {
   lastsMs: 30 * hour,
   fails: () => 'failed',
-  answersProbes: true,
   windows: [{ tokens: 150, windowMs: day }],
   durability: 'durable',
   isStaggered: false,
@@ -38,8 +37,7 @@ const broken = (first: number) => (audience: number) => Number(audience >= first
 
 const staggered = { isStaggered: true };
 const twoDays = { lastsMs: 48 * hour };
-const silentProbes = { answersProbes: false };
-const tenHours = { works: down(1, 11), ...silentProbes };
+const tenHours = { works: down(1, 11) };
 const killed: Partial<OutageWorld> = { fails: () => 'killed', processes: undefined };
 /** A lease lasts for 30 seconds and the deadline. */
 const shortLease: Partial<OutageWorld> = { timeoutMs: 10 * second, fails: () => 'silent' };
@@ -51,7 +49,6 @@ const toAndFro = Array.from({ length: 28 }, (_, index) => ({
 /** The worlds, in the order of the table. */
 export const outageWorlds: readonly OutageWorld[] = [
   world('an outage of 10 h', 3, { lifeMs: 2 * hour, ...tenHours }),
-  world('an outage of 10 h, probes answered', 3, { lifeMs: 2 * hour, works: down(1, 11) }),
   world('one of 5 audiences always fails', 5, { lifeMs: 6 * hour, works: broken(1) }),
   world('two of 8 always fail', 8, { lifeMs: 8 * hour, works: broken(2), ...twoDays }),
   world('two of 8 always fail, tokens end in turn', 8, {
@@ -65,13 +62,6 @@ export const outageWorlds: readonly OutageWorld[] = [
     works: broken(2),
     fails: () => 'silent',
     timeoutMs: 300 * second,
-    ...staggered,
-    ...twoDays,
-  }),
-  world('two of 8 always fail, probes fail', 8, {
-    lifeMs: 8 * hour,
-    works: broken(2),
-    ...silentProbes,
     ...staggered,
     ...twoDays,
   }),
@@ -102,14 +92,12 @@ export const outageWorlds: readonly OutageWorld[] = [
     lifeMs: 30 * hour,
     works: down(1, 7),
     fails: () => 'silent',
-    ...silentProbes,
     ...staggered,
   }),
   world('100 audiences without a token, an outage of 2 h by time-outs', 100, {
     lifeMs: 40 * hour,
     works: down(0, 2),
     fails: () => 'silent',
-    ...silentProbes,
   }),
   world('ten processes are killed in each request for 10 h', 1, { lifeMs: hour, works: down(1, 11), ...killed }),
   world('the processes of 10 of 12 are killed for 11 h', 12, {
@@ -154,7 +142,6 @@ export const outageWorlds: readonly OutageWorld[] = [
     lifeMs: 6 * hour,
     isYoung: true,
     works: down(0, 5),
-    ...silentProbes,
   }),
   world("the store's clock 6 h ahead for 3 h of an outage of 10 h", 3, {
     lifeMs: 2 * hour,
@@ -170,19 +157,19 @@ export const outageWorlds: readonly OutageWorld[] = [
     clockSteps: toAndFro,
     ...staggered,
   }),
-  world('one of 20 has wrong credentials', 20, {
+  world('one of 20 is refused', 20, {
     lifeMs: 12 * hour,
     works: broken(1),
     fails: () => 'refused',
     ...staggered,
   }),
-  world('three of 20 have wrong credentials', 20, {
+  world('three of 20 are refused', 20, {
     lifeMs: 12 * hour,
     works: broken(3),
     fails: () => 'refused',
     ...staggered,
   }),
-  world('one of 20 has wrong credentials, another always fails', 20, {
+  world('one of 20 is refused, another always fails', 20, {
     lifeMs: 12 * hour,
     works: broken(2),
     fails: (audience) => (audience === 0 ? 'refused' : 'failed'),
@@ -195,12 +182,12 @@ export const outageWorlds: readonly OutageWorld[] = [
     works: down(0, 1),
     ...killed,
   }),
-  world('30 audiences, an outage of 10 h, probes answered', 30, {
+  world('30 audiences, an outage of 10 h', 30, {
     lifeMs: 12 * hour,
     works: down(2, 12),
     ...staggered,
   }),
-  world('30 audiences, an outage of 30 h, probes answered', 30, {
+  world('30 audiences, an outage of 30 h', 30, {
     lifeMs: 12 * hour,
     works: down(2, 32),
     lastsMs: 40 * hour,

@@ -3,7 +3,7 @@ import type { Figures } from './outage-watch.ts';
 import type { OutageWorld } from './outage-world.ts';
 import type { WorldTask } from './worker.ts';
 
-/** A world, and the worst that its seeds came to; of tokens, requests and probes the most. */
+/** A world, and the worst that its seeds came to; of tokens and requests the most. */
 export interface Row {
   readonly name: string;
   readonly figures: Figures;
@@ -39,7 +39,6 @@ function worst(one: Figures, other: Figures): Figures {
     lockedOutMs: Math.max(one.lockedOutMs, other.lockedOutMs),
     issued: Math.max(one.issued, other.issued),
     requests: Math.max(one.requests, other.requests),
-    probes: Math.max(one.probes, other.probes),
     isExceeded: one.isExceeded || other.isExceeded,
   };
 }

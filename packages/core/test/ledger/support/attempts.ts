@@ -12,7 +12,7 @@ export const usual: Limits = limitsFor([{ tokens: 150, windowMs: day }], undefin
 export function attemptAt(at: number, fields: Partial<Attempt> = {}): Attempt {
   const who = { audience: 'orders', keyId: 'key', secretId: 'secret', instance: 'process', reason: 'cold' };
   const outcome = { kind: 'issued', at, charge: 1 };
-  const streak = { streak: 0, sinceToken: 0, fleetStreak: 0 };
+  const streak = { streak: 0, fleetStreak: 0 };
   return {
     id: `attempt ${at}`,
     epoch: 'epoch',

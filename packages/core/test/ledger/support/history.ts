@@ -66,7 +66,7 @@ export function historyOf(seed: number, { steps, compacts = true, faults = false
     };
   };
   const answered = (attempt: Attempt, answer: Answer) => {
-    const isFree = answer.kind === 'released' || (answer.kind === 'unsent' && !answer.probed);
+    const isFree = answer.kind === 'released' || answer.kind === 'unsent';
     if (isFree) free.add(attempt.id);
     write(settle(record, now, attempt, answer));
   };
@@ -170,5 +170,5 @@ function answerTo(attempt: Attempt, now: number, isDown: boolean, random: () => 
   if (dice < 0.93) return { kind: 'released', cause: 'unreachable' };
   if (dice < 0.95) return { kind: 'released', cause: 'credentials', status: random() < 0.5 ? 401 : 403 };
   if (dice < 0.97) return { kind: 'released', cause: 'rate_limited', status: 429, retryAfterMs: minute };
-  return { kind: 'unsent', probed: random() < 0.1 };
+  return { kind: 'unsent' };
 }

@@ -63,7 +63,6 @@ const unknown = fc.option(
   { nil: undefined },
 );
 const maybe = <Value>(values: fc.Arbitrary<Value>) => fc.option(values, { nil: undefined });
-const yes = fc.constant(true);
 const ends = maybe(fc.array(fc.jsonValue({ maxDepth: 1 }), { minLength: 1, maxLength: 2 }));
 
 const quota = fc.array(small, { minLength: 4, maxLength: 5 }).map((numbers) => numbers as unknown as Quota);
@@ -88,11 +87,9 @@ const attempt = fc.record({
     at: small,
     until: small,
     streak: small,
-    sinceToken: small,
     fleetStreak: small,
   },
-  ...{ inVain: maybe(yes), fleetInVain: maybe(yes), probed: maybe(yes) },
-  ...{ order: maybe(name), outcome: maybe(outcome), more: ends },
+  ...{ outcome: maybe(outcome), more: ends },
 });
 const term = fc.record({
   tokens: fc.integer({ min: 5, max: 6 }),
