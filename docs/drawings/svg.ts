@@ -1,5 +1,5 @@
-/** What a box stands for. `here`: this process. `shared`: the store. `bad`: no token, or nobody knows. */
-export type Kind = 'plain' | 'here' | 'shared' | 'bad';
+/** What a box stands for. `here`: this process. `shared`: the store. `bad`: no token, or nobody knows. `urgent`: a reset. */
+export type Kind = 'plain' | 'here' | 'shared' | 'bad' | 'urgent';
 
 type Colours = Readonly<Record<Kind, { readonly fill: string; readonly line: string }>> & {
   readonly text: string;
@@ -17,6 +17,7 @@ const themes: Readonly<Record<'light' | 'dark', Colours>> = {
     here: { fill: '#dafbe1', line: '#0b6b4f' },
     shared: { fill: '#ddf4ff', line: '#0969da' },
     bad: { fill: '#ffebe9', line: '#c2362b' },
+    urgent: { fill: '#8250df', line: '#8250df' },
   },
   dark: {
     text: '#f0f6fc',
@@ -26,6 +27,7 @@ const themes: Readonly<Record<'light' | 'dark', Colours>> = {
     here: { fill: '#12352c', line: '#58d3a8' },
     shared: { fill: '#12294a', line: '#79c0ff' },
     bad: { fill: '#43191a', line: '#ff7b72' },
+    urgent: { fill: '#d2a8ff', line: '#d2a8ff' },
   },
 };
 

@@ -35,6 +35,15 @@ export const words = {
     issued: 'issued',
     unknown: 'outcome unknown',
   },
+  reserve: {
+    title: 'What each of 150 tokens is for',
+    // For renewals, cold starts and 401s, resets, and the reserve.
+    bars: [
+      { title: 'With a database or a file, 120 of 150 are usable', tokens: [84, 26, 10, 30] },
+      { title: 'With Redis, 75 of 150 are usable', tokens: [52, 17, 6, 75] },
+    ],
+    parts: ['for renewals', 'for cold starts and 401s', 'for resets', 'in reserve'],
+  },
   slot: {
     title: 'The life of a slot: one of the 150',
     free: ['free'],
