@@ -10,6 +10,7 @@ const page = (text: string, link: string): Page => ({ text, link });
 
 const guides = [
   page('Choose a store', '/choosing-a-store'),
+  page('Set your limit', '/set-your-limit'),
   page('Test your code', '/testing'),
   page('Go to production', '/production'),
   page('Upgrade', '/upgrading'),
@@ -23,7 +24,7 @@ const guides = [
 ];
 const reference = [
   page('HTTP clients and runtimes', '/http-clients'),
-  page('Limits and counting', '/issuance-limits'),
+  page('Where did the 150 go?', '/issuance-limits'),
   page('Errors and events', '/errors'),
   page('Authorization servers', '/servers'),
   page('Command line', '/command-line'),
@@ -32,6 +33,9 @@ const reference = [
 ];
 const explanation = [
   page('How it works', '/how-it-works'),
+  page('The reserve', '/the-reserve'),
+  page('What counts', '/what-counts'),
+  page('When a request is repeated', '/when-a-request-is-repeated'),
   page('Reliability', '/reliability'),
   page('Performance', '/performance'),
   page('Comparison', '/comparison'),

@@ -1,7 +1,7 @@
 import type { IssuanceReason, StoreDurability } from '@service-auth/core';
 import type { Term } from './scene.ts';
 
-// The numbers that docs/issuance-limits.md promises.
+// The numbers that docs/the-reserve.md and docs/what-counts.md promise.
 
 /** The agreement that a process keeps to if it inherits none. */
 export const usual: Term = { tokens: 150, windowMs: 24 * 3_600_000 };
