@@ -53,7 +53,7 @@ export const identityServers: readonly ServerShape[] = [
       ...post,
     },
     special:
-      '`SERVICE_AUTH_PARAMETERS=organization=org_…` asks for an organization. An operator may limit tokens by hour and day, and [say what it counts](issuance-limits.md#where-did-the-150-go).',
+      '`SERVICE_AUTH_PARAMETERS=organization=org_…` asks for an organization. A provider may limit tokens by hour and day, and [say what it counts](issuance-limits.md#where-did-the-150-go).',
     answer: { access_token: 'eyJh.eyJz.c2ln', scope: 'read:orders', expires_in: 86_400, token_type: 'Bearer' },
     lifetimeSeconds: 86_400,
     refusals: [
