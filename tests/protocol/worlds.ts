@@ -1,5 +1,6 @@
 /**
  * pnpm worlds                       the worlds of outages with the usual seeds; writes docs/evidence/worlds.md
+ * pnpm worlds --waits               how long callers wait after outages; writes the table of docs/when-a-request-is-repeated.md
  * pnpm worlds --only 'two of 8'     ... some of them
  * pnpm worlds --seed 4711           another seed, or several: the table is printed beside that of the document
  * pnpm worlds --seed new            ... one that nobody has tried
@@ -11,19 +12,21 @@ import { parseArgs } from 'node:util';
 import { outageWorlds } from './src/worlds/outage-worlds.ts';
 import { cellsOf, document, readTable, render, shown, usualSeeds } from './src/worlds/table.ts';
 import { type Row, thisCore, tryWorlds } from './src/worlds/tried-worlds.ts';
+import { page, waitWorlds, withWaits } from './src/worlds/waits.ts';
 
 const { values } = parseArgs({
   options: {
     only: { type: 'string', default: '' },
     seed: { type: 'string', multiple: true },
     core: { type: 'string' },
+    waits: { type: 'boolean', default: false },
   },
 });
 
 const seeds =
   values.seed?.map((seed) => (seed === 'new' ? Math.floor(Date.now() / 1_000) : Number(seed))) ?? usualSeeds;
 if (!seeds.every(Number.isInteger)) throw new Error('--seed takes an integer, or new');
-const chosen = outageWorlds.filter(({ name }) => name.includes(values.only));
+const chosen = (values.waits ? waitWorlds : outageWorlds).filter(({ name }) => name.includes(values.only));
 if (chosen.length === 0) throw new Error(`No world has ${values.only} in its name. See docs/evidence/worlds.md`);
 const { core = thisCore } = values;
 const module = existsSync(core) ? pathToFileURL(core).href : core;
@@ -31,7 +34,10 @@ const known = readTable();
 console.log(`seeds ${seeds.join(', ')}; in brackets: docs/evidence/worlds.md`);
 print(['world', 'unknown', 'wait', 'locked out', 'tokens', 'requests']);
 const rows = await tryWorlds(chosen, seeds, module, report);
-if (!values.seed && !values.core && process.exitCode === undefined) writeFileSync(document, render(rows));
+if (!values.seed && !values.core && process.exitCode === undefined) {
+  if (values.waits && !values.only) writeFileSync(page, withWaits(rows));
+  if (!values.waits) writeFileSync(document, render(rows));
+}
 
 function report({ name, figures }: Row): void {
   const before = known.get(name);

@@ -95,7 +95,7 @@ test.for(stores)(
     expect(done).toMatchObject({
       code: 0,
       stderr: '',
-      stdout: expect.stringMatching(/^The next token request ignores:\n- The token endpoint rejected the credentials/),
+      stdout: expect.stringMatching(/^Ended:\n- The token endpoint rejected the credentials/),
     });
     expect((await run(['token'], { env })).code).toBe(0);
   },

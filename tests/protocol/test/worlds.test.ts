@@ -5,6 +5,7 @@ import type { Figures } from '../src/worlds/outage-watch.ts';
 import { outageWorlds } from '../src/worlds/outage-worlds.ts';
 import { document, readTable, render, type Shown, shown } from '../src/worlds/table.ts';
 import { thisCore } from '../src/worlds/tried-worlds.ts';
+import { statedWait } from '../src/worlds/waits.ts';
 import type { WorldTask } from '../src/worlds/worker.ts';
 
 const worker = new URL('../src/worlds/worker.ts', import.meta.url);
@@ -30,6 +31,9 @@ const quick = [
 ];
 const seed = 1;
 
+/** Callers wait no longer than docs/when-a-request-is-repeated.md says. */
+const waits = ['120 usable, an outage of 20 min', '75 usable, an outage of 90 min', '16 usable, an outage of 45 min'];
+
 // The worlds can show that a promise is broken.
 const controls = [
   ['three times the limit', '10 an hour and 50 a day, an outage of 10 h', ['unknownIsBroken']],
@@ -42,7 +46,7 @@ describe('in a world of outages', () => {
   const resultOf = (wrong: string, name: string) => shown(results.get(`${wrong} ${name}`) as Figures);
   beforeAll(async () => {
     const tasks: WorldTask[] = [
-      ...quick.map((name) => ({ name, seed, core: thisCore })),
+      ...[...quick, ...waits].map((name) => ({ name, seed, core: thisCore })),
       ...controls.map(([wrong, name]) => ({ name, seed, core: thisCore, wrong })),
     ];
     await inChildren(worker, tasks, (figures: Figures, { wrong = '', name }) =>
@@ -63,6 +67,10 @@ describe('in a world of outages', () => {
     else expect(now.lockedOutIsBroken).toBe(false);
     expect(now.issued).toBeGreaterThan(0);
     expect(now.requests).toBeGreaterThan(now.issued);
+  });
+
+  test.each(waits)('callers wait no longer than the page says: %s', (name) => {
+    expect(resultOf('', name).waitMinutes).toBeLessThanOrEqual(statedWait(name));
   });
 
   test.each(controls)('%s is seen', (wrong, name, broken) => {

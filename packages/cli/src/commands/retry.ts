@@ -6,7 +6,7 @@ import { printable } from '../line/printable.ts';
 import { holdSentence } from '../report/sentences.ts';
 import { instant } from '../report/text.ts';
 
-/** Ends the holds, so that the next request of the fleet is sent in spite of them. */
+/** Ends the holds of the fleet. */
 export async function run(context: Context): Promise<number> {
   const { auth } = await openClient(context, { anyAudience: true });
   const { holds } = await auth.getUsage();
@@ -16,7 +16,7 @@ export async function run(context: Context): Promise<number> {
     return exitCodes.success;
   }
   const list = holds.map((hold) => `  ${printable(holdSentence(hold, now))}`).join('\n');
-  const consequences = `On hold:\n${list}\nThis lets the next token request of the fleet through, of whatever program. If it fails, the holds go on. The limit is kept.`;
+  const consequences = `On hold:\n${list}\nThis ends them for all programs. What fails again waits for as long as before. The limit is kept.`;
   if (!(await confirmed(context, consequences, 'Try again now?'))) return exitCodes.failure;
 
   const { ended, retryAt } = await auth.retryNow();
@@ -27,12 +27,8 @@ export async function run(context: Context): Promise<number> {
       exitCodes.tryLater,
     );
   }
-  const ignored = ended.map((hold) => printable(`- ${holdSentence(hold, now)}`));
   const after = 'The next program that needs a token asks for one.';
-  const lines =
-    ended.length === 0
-      ? [after]
-      : ['The next token request ignores:', ...ignored, `${after} If it gets none, they hold on.`];
-  context.stdout.write(`${lines.join('\n')}\n`);
+  const lines = ended.map((hold) => printable(`- ${holdSentence(hold, now)}`));
+  context.stdout.write(`${[...(lines.length > 0 ? ['Ended:', ...lines] : []), after].join('\n')}\n`);
   return exitCodes.success;
 }

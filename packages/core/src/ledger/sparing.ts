@@ -79,7 +79,7 @@ function sparedUntil(
   };
   const most = failures > 0 ? freely : Math.max(freely, Math.floor(budget / 2) - 1);
   const row = Math.min(30, Math.max(failures, lost.count));
-  const evenlyMs = term.pendingMs / (3 * Math.max(0.43 * budget - before, 0.07 * budget));
+  const evenlyMs = term.pendingMs / (3 * Math.max(0.43 * budget - before, 0.075 * budget));
   const apartMs = Math.min(mostApartMs, minute * 2 ** row, evenlyMs);
   // So an audience that always fails cannot starve the others.
   const turn = 1 + Math.min(10, Math.max(0, failures - 1)) / 30;

@@ -49,6 +49,11 @@ function forCallers(usable: number): number {
   return usable - Math.min(10, Math.floor(usable / 12));
 }
 
+/** Whole minutes, rounded up. */
+export function minutesOf(ms: number): number {
+  return Math.ceil(ms / minute);
+}
+
 /** Creates the watch of one run. The world begins at `startsAt`. */
 export function createOutageWatch(time: World, world: OutageWorld, startsAt: number, service: Service): OutageWatch {
   const { windows, isYoung } = world;

@@ -39,6 +39,23 @@ export interface OutageWorld {
   readonly clockSteps: readonly ClockStep[];
 }
 
+const second = 1_000;
+const hour = 3_600 * second;
+
+/** What a world is like if nothing else is said. */
+export const usualWorld: Omit<OutageWorld, 'name' | 'audiences' | 'lifeMs' | 'works'> = {
+  lastsMs: 30 * hour,
+  fails: () => 'failed',
+  windows: [{ tokens: 150, windowMs: 24 * hour }],
+  durability: 'durable',
+  isStaggered: false,
+  isYoung: false,
+  processes: 3,
+  timeoutMs: 30 * second,
+  standsStillMs: 0,
+  clockSteps: [],
+};
+
 /** The tokens of a window that a fleet may have issued while its record is like this. */
 export function mayIssue({ durability, isYoung }: OutageWorld, { tokens }: Term): number {
   const reserve = Math.ceil(tokens / (durability === 'replicated' ? 2 : 5));

@@ -1,4 +1,4 @@
-import type { OutageWorld } from './outage-world.ts';
+import { type OutageWorld, usualWorld } from './outage-world.ts';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -10,23 +10,10 @@ const hourAndDay = [
   { tokens: 50, windowMs: day },
 ];
 
-const usual: Omit<OutageWorld, 'name' | 'audiences' | 'lifeMs' | 'works'> = {
-  lastsMs: 30 * hour,
-  fails: () => 'failed',
-  windows: [{ tokens: 150, windowMs: day }],
-  durability: 'durable',
-  isStaggered: false,
-  isYoung: false,
-  processes: 3,
-  timeoutMs: 30 * second,
-  standsStillMs: 0,
-  clockSteps: [],
-};
-
 type Given = Partial<OutageWorld> & Pick<OutageWorld, 'lifeMs' | 'works'>;
 
 function world(name: string, audiences: number, given: Given): OutageWorld {
-  return { ...usual, processes: audiences > 20 ? 2 : 3, ...given, name, audiences };
+  return { ...usualWorld, processes: audiences > 20 ? 2 : 3, ...given, name, audiences };
 }
 
 /** No request works from the one hour to the other. */

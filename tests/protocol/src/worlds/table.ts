@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { Figures } from './outage-watch.ts';
+import { type Figures, minutesOf } from './outage-watch.ts';
 import { outageWorlds } from './outage-worlds.ts';
 import type { Row } from './tried-worlds.ts';
 
@@ -41,13 +41,12 @@ const heads = ['world', 'unknown', 'wait', 'locked out', 'tokens', 'requests'];
 
 /** Rounds what a world came to as the table does. */
 export function shown({ unknownShare, waitMs, lateMs, lockedOutMs, issued, requests }: Figures): Shown {
-  const minutes = (ms: number) => Math.ceil(ms / minute);
   return {
     unknownPercent: Math.ceil(unknownShare * 1_000) / 10,
     unknownIsBroken: unknownShare > 3 / 4,
-    waitMinutes: minutes(waitMs),
+    waitMinutes: minutesOf(waitMs),
     waitIsBroken: lateMs > 0,
-    lockedOutMinutes: minutes(lockedOutMs),
+    lockedOutMinutes: minutesOf(lockedOutMs),
     lockedOutIsBroken: lockedOutMs > minute,
     ...{ issued, requests },
   };

@@ -4,6 +4,7 @@ import { wrongClients } from '../wrong-clients.ts';
 import type { Figures } from './outage-watch.ts';
 import { outageWorlds } from './outage-worlds.ts';
 import { runWorld } from './run-world.ts';
+import { waitWorlds } from './waits.ts';
 
 /** A world and a seed of it. */
 export interface WorldTask {
@@ -16,7 +17,7 @@ export interface WorldTask {
 }
 
 serve(async ({ name, seed, core, wrong = '' }: WorldTask): Promise<Figures> => {
-  const world = outageWorlds.find((candidate) => candidate.name === name);
+  const world = [...outageWorlds, ...waitWorlds].find((candidate) => candidate.name === name);
   if (!world) throw new Error(`There is no world ${name}.`);
   const { createServiceAuth } = (await import(core)) as { createServiceAuth: CreateServiceAuth };
   return runWorld(world, seed, wrongClients[wrong]?.change(createServiceAuth) ?? createServiceAuth);
