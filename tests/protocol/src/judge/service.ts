@@ -88,10 +88,10 @@ export const aRevokedTokenIsReplaced: Promised = ({ world, store, settings, fact
   };
 };
 
-/** The audiences for which the endpoint works wait for 20 minutes at most while it fails for others, and for 80 minutes, or longer with a smaller limit, while the budget is spared. */
+/** The audiences for which the endpoint works wait for 80 minutes at most while it fails for others, or longer with a smaller limit. */
 export const oneAudienceDoesNotStarveTheOthers: Promised = ({ world, settings, facts: { usages } }, violated) => {
   const failing = settings.failing?.audiences ?? [];
-  const refused = new Map<string, { readonly since: number; readonly isSparing: boolean; readonly retryAt: number }>();
+  const refused = new Map<string, { readonly since: number; readonly retryAt: number }>();
   const answered = ({ asker: { audience } }: Call) => void refused.delete(audience);
   return {
     served: answered,
@@ -104,10 +104,9 @@ export const oneAudienceDoesNotStarveTheOthers: Promised = ({ world, settings, f
       const retryAt = world.now + ((error as { retryAt?: number }).retryAt ?? wallNow) - wallNow;
       // If nobody asked within a minute of the instant that was told, another audience may have had the request.
       const isLate = before === undefined || world.now > before.retryAt + minute;
-      const { since, isSparing: wasSparing } = isLate ? { since: world.now, isSparing: false } : before;
-      const isSparing = wasSparing || usages.isSparing();
-      refused.set(audience, { since, isSparing, retryAt });
-      if (world.now - since <= (isSparing ? usages.sparedForMs() : 20 * minute)) return;
+      const since = isLate ? world.now : before.since;
+      refused.set(audience, { since, retryAt });
+      if (world.now - since <= usages.sparedForMs()) return;
       violated(`${audience} since ${since}: ${String(error)}`);
       refused.delete(audience);
     },

@@ -62,7 +62,6 @@ export function createOutageWatch(time: World, world: OutageWorld, startsAt: num
   const waiting = new Map<object, { readonly machine: Machine; readonly audience: number; readonly since: number }>();
   const lockedSince = new Map<object, number>();
   const lostAt: number[] = [];
-  let sparedAt = Number.NEGATIVE_INFINITY;
   let before = 0;
   let [unknownShare, waitMs, lateMs, lockedOutMs, requests] = [0, 0, 0, 0, 0];
   let isExceeded = false;
@@ -80,7 +79,6 @@ export function createOutageWatch(time: World, world: OutageWorld, startsAt: num
     for (const window of windows) {
       const unknown = lostAt.filter((at) => at > time.now - countsMs(window.windowMs)).length;
       const share = unknown / mayIssue(world, window);
-      if (share >= 1 / 8) sparedAt = time.now;
       unknownShare = Math.max(unknownShare, share);
     }
     time.at(time.now + minute, look);
@@ -96,8 +94,7 @@ export function createOutageWatch(time: World, world: OutageWorld, startsAt: num
     const from = Math.max(since, countedFrom.get(audience) ?? 0);
     const ms = time.now - from;
     // A caller asks again a few seconds after the instant that it was told.
-    const sparedMs = isYoung || leastUsable < 120 ? 6 * hour : 80 * minute;
-    const promisedMs = (sparedAt >= from ? sparedMs : 20 * minute) + minute;
+    const promisedMs = (isYoung || leastUsable < 120 ? 6 * hour : 80 * minute) + minute;
     waitMs = Math.max(waitMs, ms);
     lateMs = Math.max(lateMs, ms - promisedMs);
   }

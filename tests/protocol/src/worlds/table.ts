@@ -30,8 +30,8 @@ A fleet asks for tokens all the time, and the token endpoint fails it for hours 
 if the row does not say otherwise. The limit is 150 tokens a day with a durable store, of which 120 are usable, if the row does not say otherwise.
 
 - **unknown**: the largest part of what may be issued that was of unknown outcome at one time. Promised: about half, and never more than three quarters.
-- **wait**: the longest that a caller waited for a token, in minutes, while requests for its audience work. It counts from the last request for that audience that failed. Promised: 20 minutes, or 80 while an
-  eighth of what may be issued is of unknown outcome (6 hours if less than 120 tokens are usable, or the record is new).
+- **wait**: the longest that a caller waited for a token, in minutes, while requests for its audience work. It counts from the last request for that audience that failed. Promised: 80 minutes, or 6
+  hours if less than 120 tokens are usable, or the record is new.
 - **locked out**: the longest that the limit refused such a caller, in minutes, although the endpoint had issued less than it may. Promised: never.
 
 **Bold: today's code breaks the promise.** Of several seeds the worst counts; of tokens and requests, the most.
