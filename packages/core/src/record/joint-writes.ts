@@ -1,6 +1,6 @@
 import type { CommonSettings, Settings } from '../contract/settings.ts';
 import type { LedgerRecord } from '../ledger/journal.ts';
-import type { RecordAccess, View } from './record-access.ts';
+import type { RecordAccess, Swapped, View } from './record-access.ts';
 import { viewNow } from './record-time.ts';
 
 /**
@@ -78,6 +78,7 @@ export class JointWrites {
     const needsNoRead = !this.#isContended && waiting.every(({ fromMemory }) => fromMemory);
     let base = needsNoRead ? this.#access.latest(trustedMs) : undefined;
     let sequence = Number.POSITIVE_INFINITY;
+    let swapped: Swapped | undefined;
     try {
       for (let conflicts = 1; ; conflicts += 1) {
         const callers = waiting.map(({ settings }) => settings);
@@ -90,8 +91,8 @@ export class JointWrites {
         const stored = { ...view, isDeclarationDue: view.isDeclarationDue === true && !writes };
         for (const { by, result } of unchanged) by.resolve({ view: stored, result });
         if (!writes) return;
-        const swapped = await this.#access.swap(callers, view, record);
-        if (swapped) {
+        swapped = await this.#access.swap(callers, view, record, swapped);
+        if (typeof swapped === 'object') {
           this.#isContended = conflicts > 1;
           for (const { by, result } of applied) by.resolve({ view: swapped, result });
           return;

@@ -31,6 +31,12 @@ export interface View {
   readonly isDeclarationDue?: boolean;
 }
 
+/**
+ * What came of a swap: the record as it is stored now. `conflict`: the record had changed. `failed`: the store may have
+ * written it. After both, the next load shows what is stored.
+ */
+export type Swapped = View | 'conflict' | 'failed';
+
 /** The record as this process read or wrote it last. It is kept as text: a store in this process shares the string. */
 interface Remembered {
   readonly text: string;
@@ -59,7 +65,6 @@ export class RecordAccess {
   #remembered: Remembered | undefined;
   /** The record as it is stored, as far as this process knows. */
   #latest: View | undefined;
-  #failedSwaps = 0;
 
   constructor(settings: CommonSettings, clientId: string) {
     this.#settings = settings;
@@ -115,10 +120,10 @@ export class RecordAccess {
   }
 
   /**
-   * Replaces the record of `view`. Undefined: the record has changed, or the answer got lost. Load it again.
-   * @throws `ERR_STORE` when writing keeps failing
+   * Replaces the record of `view`. `before`: what came of the last swap of the same write.
+   * @throws `ERR_STORE` if that failed, and this swap fails, too: the store may be read-only
    */
-  async swap(callers: Callers, view: View, record: LedgerRecord): Promise<View | undefined> {
+  async swap(callers: Callers, view: View, record: LedgerRecord, before?: Swapped): Promise<Swapped> {
     const { clock, limits } = this.#settings;
     const version = randomId();
     const compacted = { ...compact(record, view.now, limits), sequence: view.record.sequence + 1 };
@@ -126,8 +131,7 @@ export class RecordAccess {
     const readAt = instantOf(clock);
     try {
       const result = await this.calls.swap(callers, view.version, version, () => readable(text));
-      this.#failedSwaps = 0;
-      if (!result.swapped) return undefined;
+      if (!result.swapped) return 'conflict';
       // The instants of the record belong to the store's clock as it was at the read. If that clock has stepped since, the next read notices.
       const maxNow = view.now + Math.ceil(maxElapsedMs(view.readAt, instantOf(clock)));
       const storeNow = Math.min(result.now, maxNow);
@@ -138,10 +142,8 @@ export class RecordAccess {
       this.#keep(written(storeNow));
       return written(result.now);
     } catch (error) {
-      // After one failed swap, load again to see what happened. After two in a row, give up: the store may be read-only.
-      this.#failedSwaps += 1;
-      if (this.#failedSwaps > 1) throw error;
-      return undefined;
+      if (before === 'failed') throw error;
+      return 'failed';
     }
   }
 

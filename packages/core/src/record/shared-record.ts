@@ -2,7 +2,7 @@ import type { CommonSettings, Settings } from '../contract/settings.ts';
 import type { Attempt } from '../ledger/journal.ts';
 import type { Answer } from '../ledger/settle.ts';
 import { type Committed, type Intent, JointWrites } from './joint-writes.ts';
-import { RecordAccess, type View } from './record-access.ts';
+import { RecordAccess, type Swapped, type View } from './record-access.ts';
 import { viewNow } from './record-time.ts';
 import type { Callers } from './store-calls.ts';
 
@@ -104,7 +104,7 @@ export class SharedRecord {
     const now = this.settings.clock.monotonic();
     if (!view.isDeclarationDue || now < this.#declareAfter) return;
     this.#declareAfter = now + declareAgainMs;
-    await this.#access.swap([settings], view, view.record).catch(() => undefined);
+    await this.#access.swap([settings], view, view.record);
   }
 
   #readTogether(settings: Settings): Promise<View> {
@@ -120,10 +120,12 @@ export class SharedRecord {
   }
 
   async #read(callers: Callers, tries: number): Promise<View> {
+    let swapped: Swapped | undefined;
     for (let conflicts = 1; ; conflicts += 1) {
       const loaded = await this.#access.load(callers, tries);
-      const view = loaded.isRepaired ? await this.#access.swap(callers, loaded, loaded.record) : loaded;
-      if (view) return view;
+      if (!loaded.isRepaired) return loaded;
+      swapped = await this.#access.swap(callers, loaded, loaded.record, swapped);
+      if (typeof swapped === 'object') return swapped;
       if (conflicts > 1) await this.#access.pauseAfterConflict(conflicts, 0);
     }
   }
