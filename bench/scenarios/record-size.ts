@@ -17,13 +17,14 @@ export function recordSize(tokens: number): number {
       ...{ id: `${index}`.padStart(12, 'x'), epoch, generation: at + index, at, until: at + 60_000 },
       ...{ audience, keyId, secretId, instance: `orders-6d5f7c9b8-${index % 50}`, reason: 'cold' },
       ...{ streak: 0, fleetStreak: 0 },
-      outcome: { kind: 'issued', at: at + 1_000, charge: 1, hash: 'h'.repeat(12), expiresAt: at + windowMs },
+      outcome: { kind: 'issued', at: at + 1_000, charge: 1 },
     };
   });
   const now = beganAt + windowMs;
   const token = { id: 'x'.repeat(12), generation: now, expiresAt: now + windowMs, lifetimeMs: windowMs, aheadMs: 0 };
+  const hashes = { hash: 'h'.repeat(12), expiredBy: now + windowMs };
   // The token of a usual length, sealed.
-  const stored = [{ ...token, audience, keyId, sealed: 'x'.repeat(1_060) }];
+  const stored = [{ ...token, ...hashes, audience, keyId, sealed: 'x'.repeat(1_060) }];
   const record = { ...newRecord(epoch, beganAt), attempts, tokens: stored };
   return new TextEncoder().encode(encodeRecord(compact(record, now, limitsFor([{ tokens, windowMs }], 0, 'durable'))))
     .length;

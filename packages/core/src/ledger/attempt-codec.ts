@@ -79,13 +79,12 @@ const facts = ['charge', 'status', 'code', 'toldUntil', 'holdUntil', 'count', 'q
 const usualCharge = (kind: string) => (kind === 'issued' || kind === 'unknown' ? 1 : 0);
 
 function writeOutcome(outcome: Outcome, { at, outcomeMore }: Attempt): unknown[] {
-  const { kind, hash, expiresAt, charge, more } = outcome;
+  const { kind, charge, more } = outcome;
   const own: Record<string, unknown> = { ...more };
   for (const fact of facts) own[fact] = outcome[fact];
   if (charge === usualCharge(kind)) own['charge'] = undefined;
   const hasFacts = Object.values(own).some((fact) => fact !== undefined);
-  const token = [hash ?? 0, expiresAt === undefined ? 0 : distance(expiresAt, outcome.at)];
-  const cells = [shortKinds.get(kind) ?? kind, outcome.at - at, ...token, hasFacts ? own : 0];
+  const cells = [shortKinds.get(kind) ?? kind, outcome.at - at, hasFacts ? own : 0];
   return outcomeMore ? [...cells, ...outcomeMore] : trimmed(cells);
 }
 
@@ -97,8 +96,8 @@ function readQuota(wire: unknown): Quota {
 
 function readOutcome(wire: unknown, reservedAt: number): Pick<Attempt, 'outcome' | 'outcomeMore'> {
   const cells = row(wire, 64);
-  const [kind, after = 0, hash = 0, lifeMs = 0] = cells;
-  const { own, more } = rest(cells[4] || {}, facts);
+  const [kind, after = 0, known] = cells;
+  const { own, more } = rest(known || {}, facts);
   const word = wordOf(kinds, kind);
   const code = optional(own['code'], text);
   const at = count(reservedAt + signed(after));
@@ -112,10 +111,8 @@ function readOutcome(wire: unknown, reservedAt: number): Pick<Attempt, 'outcome'
     toldUntil: optional(own['toldUntil'], count),
     holdUntil: optional(own['holdUntil'], count),
     count: optional(own['count'], count),
-    hash: hash === 0 ? undefined : text(hash),
-    expiresAt: lifeMs === 0 ? undefined : instant(at, lifeMs),
     quota: optional(own['quota'], (wire) => parts(wire, maxQuotas, readQuota)),
     more,
   };
-  return { outcome, ...(cells.length > 5 ? { outcomeMore: restOfRow(cells, 5).more } : {}) };
+  return { outcome, ...(cells.length > 3 ? { outcomeMore: restOfRow(cells, 3).more } : {}) };
 }

@@ -1,6 +1,6 @@
 import { isOpen } from './attempt.ts';
 import { encodeRecord } from './codec.ts';
-import type { Attempt, LedgerRecord, Outcome, StoredToken } from './journal.ts';
+import type { Attempt, LedgerRecord, StoredToken } from './journal.ts';
 import { type Limits, usualMaxBytes } from './limits.ts';
 import { countsRequests } from './terms.ts';
 
@@ -27,7 +27,7 @@ export function fitOf(whole: LedgerRecord, now: number, limits: Limits): Fit {
   const open = whole.attempts.filter((attempt) => isOpen(attempt, now)).length;
   // Most records have room even for what would give way.
   if (estimateOf(whole) + open * tokenBytesOf(whole) <= maxBytes) return 'fits';
-  const record = withoutRefusals(withoutHashes(withoutExpiredTokens(whole, now)), now);
+  const record = withoutRefusals(withoutExpiredTokens(whole, now), now);
   const tokenBytes = tokenBytesOf(record);
   if (isWithin(record, maxBytes - open * tokenBytes)) return 'fits';
   return open > 1 && isWithin(record, maxBytes - tokenBytes) ? 'later' : 'full';
@@ -39,8 +39,7 @@ export function roomExpectedAt({ tokens }: LedgerRecord, now: number): number {
   return Math.min(now + hour, Math.max(now + minute, first));
 }
 
-// A record without a token makes a request necessary, and one without a hash does not. So hashes go first.
-const steps = [withoutExpiredTokens, withoutRefusals, withoutHashes, withoutLargestTokens];
+const steps = [withoutExpiredTokens, withoutRefusals, withoutLargestTokens];
 
 /**
  * Encodes a record so that the store can keep it. If it is too large, the processes that have its largest tokens keep them in their memories alone.
@@ -60,14 +59,6 @@ export function fitted(record: LedgerRecord, now: number, limits: Limits): Encod
 
 function withoutExpiredTokens(record: LedgerRecord, now: number): LedgerRecord {
   return { ...record, tokens: record.tokens.filter(({ expiresAt }) => expiresAt > now) };
-}
-
-function withoutHashes(record: LedgerRecord): LedgerRecord {
-  const without = ({ hash: _, expiresAt: __, ...outcome }: Outcome): Outcome => outcome;
-  const attempts = record.attempts.map((attempt) =>
-    attempt.outcome?.hash ? { ...attempt, outcome: without(attempt.outcome) } : attempt,
-  );
-  return { ...record, attempts };
 }
 
 /** A refusal that says how long to wait stays, because it holds up all callers. */
@@ -106,14 +97,13 @@ function estimateOf({ attempts, buckets, tokens, orders, terms, revoked, more }:
     bytes +=
       90 +
       id.length +
-      (outcome?.hash ? 60 : 0) +
       (outcome?.status ? 120 : 0) +
       (outcome?.quota ? 120 : 0) +
       (end ? 2 * JSON.stringify(end).length : 0);
   }
   for (const { id, audience, keyId, sealed } of tokens) {
     for (const name of [audience, keyId]) names.add(name);
-    bytes += 80 + id.length + sealed.length;
+    bytes += 140 + id.length + sealed.length;
   }
   return bytes + bytesOf([...names].join()) + 3 * names.size + (more ? 2 * JSON.stringify(more).length : 0);
 }

@@ -54,11 +54,6 @@ export function translated(record: LedgerRecord, step: ClockStep): LedgerRecord 
           at: past(outcome.at, byMs),
           toldUntil: aheadIf(outcome.toldUntil),
           holdUntil: aheadIf(outcome.holdUntil),
-          // The token may have this much life left.
-          expiresAt:
-            isBack && outcome.expiresAt
-              ? Math.min(outcome.expiresAt, now + Math.ceil(Math.max(0, outcome.expiresAt - minOldNow)))
-              : outcome.expiresAt,
         },
       };
     }),
@@ -81,8 +76,13 @@ export function withMeasuredTokens(record: LedgerRecord, step: ClockStep): Ledge
  * have stood still between its read and its write.
  */
 function aged(token: StoredToken, step: ClockStep): StoredToken {
-  const leftMs = isKnown(token, step) ? Math.floor(token.expiresAt - step.maxOldNow) : 0;
-  return expiringBy(token, step.now + Math.max(0, leftMs));
+  const { now, minOldNow, maxOldNow } = step;
+  const leftMs = isKnown(token, step) ? Math.floor(token.expiresAt - maxOldNow) : 0;
+  const earlier = expiringBy(token, now + Math.max(0, leftMs));
+  if (earlier === token || token.expiredBy === undefined) return earlier;
+  // The token may have this much life left.
+  const mostMs = Math.ceil(Math.max(0, token.expiredBy - minOldNow));
+  return { ...earlier, expiredBy: Math.min(token.expiredBy, now + mostMs) };
 }
 
 function isKnown({ id, expiresAt }: StoredToken, { known }: ClockStep): boolean {

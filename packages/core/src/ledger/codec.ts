@@ -141,17 +141,17 @@ function readOrder(wire: unknown): Order {
   };
 }
 
-function writeToken(
-  { audience, keyId, id, generation, expiresAt, lifetimeMs, aheadMs, sealed, more }: StoredToken,
-  names: Names,
-): unknown[] {
-  const who = [names.index(audience), names.index(keyId)];
-  return [...who, id, generation, expiresAt, lifetimeMs, aheadMs, sealed, ...(more ?? [])];
+function writeToken(token: StoredToken, names: Names): unknown[] {
+  const { id, generation, expiresAt, lifetimeMs, aheadMs, sealed, hash, expiredBy, resetHash, more } = token;
+  const who = [names.index(token.audience), names.index(token.keyId)];
+  const hashes = [hash ?? 0, expiredBy ?? 0, resetHash ?? 0];
+  return [...who, id, generation, expiresAt, lifetimeMs, aheadMs, sealed, ...hashes, ...(more ?? [])];
 }
 
 function readToken(wire: unknown, names: Names): StoredToken {
   const cells = row(wire, 64);
   const [audience, keyId, id, generation, expiresAt, lifetimeMs, aheadMs, sealed] = cells;
+  const [hash, expiredBy, resetHash] = cells.slice(8, 11);
   return {
     audience: names.name(audience),
     keyId: names.name(keyId),
@@ -161,6 +161,9 @@ function readToken(wire: unknown, names: Names): StoredToken {
     lifetimeMs: count(lifetimeMs),
     aheadMs: count(aheadMs),
     sealed: text(sealed),
-    ...restOfRow(cells, 8),
+    hash: hash ? text(hash) : undefined,
+    expiredBy: expiredBy ? count(expiredBy) : undefined,
+    resetHash: resetHash ? text(resetHash) : undefined,
+    ...restOfRow(cells, 11),
   };
 }

@@ -33,7 +33,7 @@ export function compact(whole: LedgerRecord, now: number, limits: Limits): Ledge
   const record = folding(current, now, isCounted);
   const keptFrom = now - Math.max(leastKeptMs, ...terms.map(({ pendingMs }) => pendingMs));
   const isKept = (attempt: Attempt) => countsFrom(attempt) > keptFrom;
-  const notes = notesOf(record, now, (attempt) => {
+  const isNote = notesOf(record, now, (attempt) => {
     return terms.some((term) => costOf(attempt, term) > 0 && leavesAt(attempt, term) > now);
   });
   const counts = (attempt: Attempt) => isOpen(attempt, now) || (isCounted(attempt) && !isFolded(record, attempt));
@@ -42,14 +42,14 @@ export function compact(whole: LedgerRecord, now: number, limits: Limits): Ledge
     ...[...record.buckets.map(({ last }) => last), ...saidAt(record)].filter((at) => at <= keptFrom),
   ];
   const buckets = record.buckets.filter(({ last }) => last > keptFrom);
-  const attempts = record.attempts.filter((attempt) => isKept(attempt) && (counts(attempt) || notes.isNeeded(attempt)));
+  const attempts = record.attempts.filter((attempt) => isKept(attempt) && (counts(attempt) || isNote(attempt)));
   const told = lastTold({ ...record, attempts });
   const epochs = new Set([record.epoch, ...[...buckets, ...attempts].map(({ epoch }) => epoch)]);
   return {
     ...record,
     // A term that is longer than all others cannot know what was dropped before it came.
     completeSince: Math.max(record.completeSince, ...gone.map((at) => at + 1)),
-    attempts: attempts.map((attempt) => shortened(attempt, notes.hasHash(attempt), attempt === told)),
+    attempts: attempts.map((attempt) => shortened(attempt, attempt === told)),
     folded: only(record.folded, (epoch) => epochs.has(epoch)),
     buckets,
     orders: keptOrders(record.orders, keptFrom),
@@ -100,15 +100,11 @@ function added(bucket: Bucket, one: Bucket): Bucket {
 }
 
 /** Nobody asks how a token was waited for once it arrived, or for figures of the operator that are not the latest. */
-function shortened(whole: Attempt, keepsHash: boolean, keepsQuota: boolean): Attempt {
+function shortened(whole: Attempt, keepsQuota: boolean): Attempt {
   const isOutdated = whole.outcome?.quota !== undefined && !keepsQuota;
   const attempt = isOutdated ? { ...whole, outcome: { ...(whole.outcome as Outcome), quota: undefined } } : whole;
-  if (!isIssued(attempt)) return attempt;
-  const { outcome } = attempt;
-  const sheds = outcome.hash !== undefined && !keepsHash;
-  if (attempt.until === 0 && !sheds) return attempt;
-  const waited = { until: 0, streak: 0, fleetStreak: 0 };
-  return { ...attempt, ...waited, outcome: sheds ? { ...outcome, hash: undefined, expiresAt: undefined } : outcome };
+  if (!isIssued(attempt) || attempt.until === 0) return attempt;
+  return { ...attempt, until: 0, streak: 0, fleetStreak: 0 };
 }
 
 function keptOrders(orders: readonly Order[], keptFrom: number): readonly Order[] {

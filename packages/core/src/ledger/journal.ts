@@ -37,10 +37,6 @@ export interface Outcome {
   readonly holdUntil?: number | undefined;
   /** The number of refusals in a row. */
   readonly count?: number | undefined;
-  /** A hash of the token, by which an answer that repeats it is recognised. The token cannot be computed from it. */
-  readonly hash?: string | undefined;
-  /** The token has expired by then. */
-  readonly expiresAt?: number | undefined;
   /** What the endpoint said of its own count. */
   readonly quota?: readonly Quota[] | undefined;
   readonly more?: Unknown | undefined;
@@ -119,6 +115,12 @@ export interface StoredToken {
   readonly aheadMs: number;
   readonly lifetimeMs: number;
   readonly sealed: string;
+  /** A hash of the token, by which an answer that repeats it is recognised. The token cannot be computed from it. */
+  readonly hash?: string | undefined;
+  /** The token has expired by then. `expiresAt` is earlier, because it counts from before the request. */
+  readonly expiredBy?: number | undefined;
+  /** The hash of the last reset token of the same audience and key. */
+  readonly resetHash?: string | undefined;
   readonly more?: readonly unknown[] | undefined;
 }
 

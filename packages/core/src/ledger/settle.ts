@@ -3,7 +3,7 @@ import type { Attempt, LedgerRecord, Outcome, Quota, StoredToken } from './journ
 import { joinedAttempt } from './merge.ts';
 import type { OAuthErrorCode } from './oauth-error.ts';
 import { heldAfterRefusal } from './refusals.ts';
-import { marginOf, revokedOf, tokenOf } from './tokens.ts';
+import { marginOf, tokenOf } from './tokens.ts';
 
 const minute = 60_000;
 /** After an answer that says "later", and no time. */
@@ -22,8 +22,6 @@ type AnswerKind =
   | {
       readonly kind: 'issued';
       readonly token: StoredToken;
-      /** The hash of the token. Undefined: it could not be computed. */
-      readonly hash?: string | undefined;
     }
   /** No request was sent: this process was too slow. */
   | { readonly kind: 'unsent' }
@@ -58,7 +56,7 @@ export function settle(record: LedgerRecord, now: number, reserved: Attempt, ans
   const known = record.attempts.find(({ id }) => id === reserved.id) ?? reserved;
   const { quota } = answer;
   const settled = withOutcome(record, known, { ...outcomeOf(record, now, known, answer), quota });
-  return answer.kind === 'issued' ? withToken(settled, answer.token) : settled;
+  return answer.kind === 'issued' ? withToken(settled, now, answer.token) : settled;
 }
 
 function withOutcome(record: LedgerRecord, attempt: Attempt, outcome: Outcome): LedgerRecord {
@@ -72,17 +70,8 @@ function outcomeOf(record: LedgerRecord, now: number, attempt: Attempt, answer: 
   const failedAt = Math.max(attempt.at, Math.min(now, attempt.at + maxRequestMs));
   const told = (ms: number | undefined) => (ms ? { toldUntil: Math.ceil(failedAt + ms) } : {});
   switch (answer.kind) {
-    case 'issued': {
-      const { token, hash } = answer;
-      return {
-        kind: 'issued',
-        at,
-        charge: 1,
-        hash,
-        expiresAt: now + token.lifetimeMs,
-        ...renewalHold(record, attempt, token),
-      };
-    }
+    case 'issued':
+      return { kind: 'issued', at, charge: 1, ...renewalHold(record, attempt, answer.token) };
     case 'unsent':
       return { kind: 'unsent', at, charge: 0 };
     case 'ambiguous': {
@@ -119,16 +108,20 @@ function renewalHold(record: LedgerRecord, { reason, audience, keyId }: Attempt,
   return { holdUntil: Math.floor(later.expiresAt - marginOf(later.lifetimeMs)) };
 }
 
-/** Returns the record with a token, unless it was reset on its way, or has a later one. A renewal ahead of expiry does not replace a token that lives longer. */
-function withToken(record: LedgerRecord, token: StoredToken): LedgerRecord {
+/**
+ * Returns the record with a token, unless it has a later one. A renewal ahead of expiry does not replace a token that
+ * lives longer. A token that was reset on its way is never used, but an answer that repeats it is recognised.
+ */
+function withToken(record: LedgerRecord, now: number, token: StoredToken): LedgerRecord {
   const { audience, keyId, generation, id } = token;
-  if (generation <= revokedOf(record, audience)) return record;
+  const before = record.tokens.find((other) => other.audience === audience && other.keyId === keyId);
+  if (before && before.generation >= generation) return record;
   const present = tokenOf(record, audience, keyId);
-  if (present && present.generation >= generation) return record;
   const attempt = record.attempts.find((attempt) => attempt.id === id);
   const isShorter =
     present !== undefined && attempt?.outcome?.holdUntil !== undefined && present.expiresAt > token.expiresAt;
   if (isShorter) return record;
-  const others = record.tokens.filter((other) => other.audience !== audience || other.keyId !== keyId);
-  return { ...record, tokens: [...others, token] };
+  const resetHash = present ? present.resetHash : before?.hash;
+  const next = { ...token, expiredBy: now + token.lifetimeMs, resetHash };
+  return { ...record, tokens: [...record.tokens.filter((other) => other !== before), next] };
 }

@@ -25,8 +25,9 @@ export function isRepeated(
   // Only the clock of the store tells, because those of this machine may have been set.
   const expiresAt = now + sentAt.monotonic - readAt.monotonic + lifetimeMs;
   const mayRepeat = (until: number) => couldNotOpen || (reason !== 'rejected' && expiresAt - second < until);
-  const same = record.attempts.filter((known) => known.audience === audience && known.outcome?.hash === hash);
-  return same.some(({ generation, outcome, ...known }) => {
-    return generation <= revoked || (known.keyId === keyId && !mayRepeat(outcome?.expiresAt ?? 0));
+  const known = record.tokens.filter((token) => token.audience === audience);
+  return known.some(({ expiredBy = 0, ...token }) => {
+    if (token.hash !== hash) return token.resetHash === hash;
+    return token.generation <= revoked || (token.keyId === keyId && !mayRepeat(expiredBy));
   });
 }

@@ -82,8 +82,8 @@ async function send(
   const repeats = answer.kind === 'token' && isRepeated(answer.token, hash, sentAt, reserved);
   const result = repeats ? repeatedAnswer : answer;
   if (result.kind !== 'token') return failed(parts, reserved, result, durationMs);
-  const token = await usableTokens.stored(attempt, result.token, view, secret.key);
-  const settled = await settlement.enter(attempt, { kind: 'issued', token, hash, quota: result.quota }, view);
+  const token = await usableTokens.stored(attempt, result.token, view, secret.key, hash);
+  const settled = await settlement.enter(attempt, { kind: 'issued', token, quota: result.quota }, view);
   const usable = usableTokens.issued(attempt, result.token, sentAt);
   reportIssuance(settings, reasonOf(attempt), usable, result.token, settled, durationMs);
   reportQuota(parts, result, attempt, settled);

@@ -13,7 +13,13 @@ import type { UsableToken } from './usable-token.ts';
 export interface UsableTokens {
   issued(attempt: Attempt, token: IssuedToken, sentAt: Instant): UsableToken;
   /** Seals an issued token for the store. `view`: the record with the reservation. Never rejects. */
-  stored(attempt: Attempt, token: IssuedToken, view: View, key: SealingKey): Promise<StoredToken>;
+  stored(
+    attempt: Attempt,
+    token: IssuedToken,
+    view: View,
+    key: SealingKey,
+    hash: string | undefined,
+  ): Promise<StoredToken>;
   /** Opens a stored token. Undefined: the token was not sealed with this key for this client and audience. */
   opened(stored: StoredToken, view: View, key: SealingKey): Promise<UsableToken | undefined>;
 }
@@ -32,7 +38,7 @@ export function createUsableTokens({ audience, clock, endpoint, scheme }: Settin
       return { token, generation, adopted: false, lifetimeMs, countedFrom: sentAt, usableUntil };
     },
 
-    async stored({ id, generation, keyId }, { value, lifetimeMs }, view, key) {
+    async stored({ id, generation, keyId }, { value, lifetimeMs }, view, key, hash) {
       // The life counts from the reservation, so this expiry is never later than the true one.
       const expiresAt = view.now + lifetimeMs;
       const sealing = () => seal(key, value, contextOf(id, generation, expiresAt));
@@ -40,7 +46,7 @@ export function createUsableTokens({ audience, clock, endpoint, scheme }: Settin
       const sealed = await sealing()
         .catch(sealing)
         .catch(() => '');
-      return { audience, keyId, id, generation, expiresAt, aheadMs: 0, lifetimeMs, sealed };
+      return { audience, keyId, id, generation, expiresAt, aheadMs: 0, lifetimeMs, sealed, hash };
     },
 
     async opened({ id, generation, expiresAt, aheadMs, lifetimeMs, sealed }, view, key) {

@@ -12,19 +12,6 @@ const tokens = Array.from({ length: 20 }, (_, index) => ({
   ...{ expiresAt: noon + day, aheadMs: 0, lifetimeMs: day, sealed },
 }));
 
-test('a record that is too large loses what recognises a repeated token before it loses a token', () => {
-  const issued = (fields: object) =>
-    tokens.map(({ audience, id, generation: at }) =>
-      attemptAt(at, { id, audience, outcome: { kind: 'issued', at, charge: 1, ...fields } }),
-    );
-  const record = recordWith(issued({ hash: 'h'.repeat(40), expiresAt: noon + day }), { tokens });
-  const maxBytes = encodeRecord({ ...record, attempts: issued({}) }).length;
-  expect(encodeRecord(record).length).toBeGreaterThan(maxBytes + 500);
-  const { record: kept } = fitted(record, noon, { ...usual, maxBytes });
-  expect(kept.tokens).toEqual(tokens);
-  expect(kept.attempts.some(({ outcome }) => outcome?.hash !== undefined)).toBe(false);
-});
-
 test('a caller whom the endpoint told to wait is refused for longer if the record is full then', () => {
   const told = attemptAt(noon - minute, {
     outcome: { kind: 'refused', status: 429, at: noon - minute, charge: 0, toldUntil: noon + 5 * minute },

@@ -26,7 +26,7 @@ test('an order to try again is noticed within a minute from when the clock was p
 });
 
 test('a record can be written after every repair, however exactly the time was measured', () => {
-  const outcome = { kind: 'issued', at: noon, charge: 1, hash: 'hash', expiresAt: noon + hour, holdUntil: noon + hour };
+  const outcome = { kind: 'issued', at: noon, charge: 1, holdUntil: noon + hour };
   const record = recordWith([attemptAt(noon, { outcome })]);
   const lost = recordWith([], { sequence: 8 });
   for (const elapsedMs of [0.5, minute + 0.25])

@@ -85,7 +85,7 @@ describe('a record that the store must keep', () => {
     return attemptAt(generation, {
       id,
       audience,
-      outcome: { kind: 'issued', at: generation, charge: 1, hash: `hash ${id}`, expiresAt: noon + day },
+      outcome: { kind: 'issued', at: generation, charge: 1 },
     });
   });
   const record = recordWith(attempts, { tokens });

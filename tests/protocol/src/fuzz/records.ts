@@ -35,9 +35,9 @@ export function drawnQuery(random: Random): Query & { readonly reason: IssuanceR
 export function drawnAnswer(random: Random, attempt: Attempt, now: number): Answer {
   const { audience, keyId, id, generation } = attempt;
   const life = { expiresAt: now + 3_600_000, lifetimeMs: 3_600_000, aheadMs: 0 };
-  const token = { audience, keyId, id, generation, ...life, sealed: 'c2VhbGVk' };
+  const token = { audience, keyId, id, generation, ...life, sealed: 'c2VhbGVk', hash: `hash ${random.integer(1, 9)}` };
   return random.pick<Answer>([
-    { kind: 'issued', token, hash: `hash ${random.integer(1, 9)}` },
+    { kind: 'issued', token },
     { kind: 'ambiguous', charge: 1, status: 503, retryAfterMs: 60_000, reason: 'not_json' },
     { kind: 'released', cause: 'unreachable' },
     { kind: 'released', cause: 'misconfigured', status: 404 },

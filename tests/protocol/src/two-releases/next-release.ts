@@ -19,7 +19,7 @@ const additions: readonly Change[] = [
   ledger('codec.ts', '    ...more,\n    epoch,', "    ...{ region: { name: 'north' }, ...more },\n    epoch,"),
   ledger('codec.ts', '...(term.more ?? [])', "...(term.more ?? [['weekdays']])"),
   ledger('codec.ts', '...(b.more ?? [])', "...(b.more ?? ['sum'])"),
-  ledger('codec.ts', 'sealed, ...(more ?? [])];', "sealed, ...(more ?? ['b64'])];"),
+  ledger('codec.ts', '...hashes, ...(more ?? [])];', "...hashes, ...(more ?? ['b64'])];"),
   ledger(
     'decide.ts',
     'return { ...record, attempts: [...record.attempts, { id, ...who, ...when, reason, ...carried }] };',

@@ -82,8 +82,9 @@ export function issued({ audience, keyId, id, generation }: Attempt, now: number
     aheadMs: 0,
     lifetimeMs,
     sealed: 'sealed',
+    hash: `hash ${id}`,
   };
-  return { kind: 'issued', token, hash: `hash ${id}` };
+  return { kind: 'issued', token };
 }
 
 export const ambiguous = (): Answer => ({ kind: 'ambiguous', charge: 1, status: 500 });

@@ -157,8 +157,9 @@ function answerTo(attempt: Attempt, now: number, isDown: boolean, random: () => 
       aheadMs: 0,
       lifetimeMs,
       sealed: 'sealed',
+      hash: random() < 0.8 ? `hash-${id}` : undefined,
     };
-    return { kind: 'issued', token, hash: random() < 0.8 ? `hash-${id}` : undefined };
+    return { kind: 'issued', token };
   }
   if (dice < 0.88)
     return {

@@ -75,8 +75,6 @@ const outcome = fc.record({
   toldUntil: maybe(small),
   holdUntil: maybe(small),
   count: maybe(small),
-  hash: maybe(name),
-  expiresAt: maybe(small),
   quota: maybe(fc.array(quota, { maxLength: 2 })),
   more: unknown,
 });
@@ -118,6 +116,9 @@ const token = fc.record({
   aheadMs: small,
   lifetimeMs: small,
   sealed: name,
+  hash: maybe(name),
+  expiredBy: maybe(fc.integer({ min: 1, max: 9 })),
+  resetHash: maybe(name),
   more: ends,
 });
 const numbers = fc
