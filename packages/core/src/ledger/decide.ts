@@ -1,5 +1,5 @@
 import { isIssued, isOpen } from './attempt.ts';
-import { type Fit, fitOf, roomExpectedAt } from './bound.ts';
+import { hasRoom, roomExpectedAt } from './bound.ts';
 import { admission, type TermRoom, tightest } from './count.ts';
 import type { Caller, Hold } from './holds.ts';
 import {
@@ -101,9 +101,7 @@ export function decide(record: LedgerRecord, now: number, query: Query, limits: 
   if (!denial) {
     if (asked.waitsUntil > now) return waitUntil(asked.waitsUntil);
     const next = withAttempt(record, now, query, reason, asked);
-    const fit = fitOfNext(record, query, reason, next, now, limits);
-    if (fit === 'fits') return { kind: 'write', record: next };
-    if (fit === 'later') return { kind: 'wait', until: Math.min(...openUntils(record, now)) };
+    if (hasRoomForNext(record, query, reason, next, now, limits)) return { kind: 'write', record: next };
     denial = { cause: 'full', retryAt: roomExpectedAt(record, now) };
   }
   return cached && (reason === 'refresh' || reason === 'rejected')
@@ -143,17 +141,17 @@ export function denialOf(
 }
 
 /** Returns whether there is room for the token of an audience. `next`: the record with the attempt for it. */
-export function fitOfNext(
+export function hasRoomForNext(
   record: LedgerRecord,
   { audience, keyId }: Caller,
   reason: IssuanceReason,
   next: LedgerRecord,
   now: number,
   limits: Limits,
-): Fit {
+): boolean {
   // The next token of an audience takes the place of the one before, even if that one was reset.
   const replaces = record.tokens.some((token) => token.audience === audience && token.keyId === keyId);
-  return replaces || reason === 'reset' ? 'fits' : fitOf(next, now, limits);
+  return replaces || reason === 'reset' || hasRoom(next, now, limits);
 }
 
 /** Returns the record with the attempt of a process. The others wait for its outcome. */
@@ -173,8 +171,4 @@ export function withAttempt(
     until: now + query.leaseMs,
   };
   return { ...record, attempts: [...record.attempts, { id, ...who, ...when, reason, ...carried }] };
-}
-
-function openUntils({ attempts }: LedgerRecord, now: number): number[] {
-  return attempts.filter((attempt) => isOpen(attempt, now)).map(({ until }) => until);
 }

@@ -1,7 +1,7 @@
 import { roomExpectedAt } from './bound.ts';
 import { compact } from './compact.ts';
 import { admission, countOf, partsOf } from './count.ts';
-import { type Denial, denialOf, fitOfNext, type Query, withAttempt } from './decide.ts';
+import { type Denial, denialOf, hasRoomForNext, type Query, withAttempt } from './decide.ts';
 import type { Caller, Hold } from './holds.ts';
 import type { IssuanceReason, LedgerRecord } from './journal.ts';
 import type { Limits, TermLimits } from './limits.ts';
@@ -91,7 +91,7 @@ function nextDenialOf(
   const asked = pace(record, now, caller, purpose, limits);
   const denial = denialOf(record, now, asked, purpose, limits);
   const next = withAttempt(record, now, queryOf(caller, purpose), purpose, asked);
-  if (denial || fitOfNext(record, caller, purpose, next, now, limits) !== 'full') return denial;
+  if (denial || hasRoomForNext(record, caller, purpose, next, now, limits)) return denial;
   return { cause: 'full', retryAt: roomExpectedAt(record, now) };
 }
 

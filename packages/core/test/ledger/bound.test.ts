@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fitted } from '../../src/ledger/bound.ts';
+import { fitted, roomExpectedAt } from '../../src/ledger/bound.ts';
 import { encodeRecord } from '../../src/ledger/codec.ts';
 import { refusalOf } from '../../src/ledger/forecast.ts';
 import { day, hour, minute } from '../support/instants.ts';
@@ -22,6 +22,14 @@ test('a caller whom the endpoint told to wait is refused for longer if the recor
   const caller = { audience: 'new', keyId: 'key', secretId: 'secret' };
   expect(refusalOf(record, noon, caller, usual)).toEqual({ until: noon + 5 * minute, cause: 'rate_limited' });
   expect(refusalOf(record, noon, caller, limits)).toEqual({ until: noon + hour / 2, cause: 'full' });
+});
+
+test('a full record may have room when a request that is under way ends, and in an hour at the latest', () => {
+  const open = attemptAt(noon, { until: noon + 3 * minute, outcome: undefined });
+  expect([[open], []].map((attempts) => roomExpectedAt(recordWith(attempts, { tokens }), noon))).toEqual([
+    noon + 3 * minute,
+    noon + hour,
+  ]);
 });
 
 test('a record that is too large forgets refusals, but not the one that says how long all callers have to wait', () => {

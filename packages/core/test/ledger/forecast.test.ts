@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isOpen } from '../../src/ledger/attempt.ts';
-import { fitOf, fitted } from '../../src/ledger/bound.ts';
+import { fitted, hasRoom } from '../../src/ledger/bound.ts';
 import { compact } from '../../src/ledger/compact.ts';
 import { decide } from '../../src/ledger/decide.ts';
 import { availableFor, refusalOf } from '../../src/ledger/forecast.ts';
@@ -100,20 +100,6 @@ describe('a record that the store must keep', () => {
     expect(without.tokens.map(({ id }) => id)).toEqual(tokens.slice(6).map(({ id }) => id));
   });
 
-  test('is full when what a later release added takes the space', () => {
-    const later = 'what a later release added'.repeat(40);
-    const large = {
-      ...record,
-      attempts: attempts.map((attempt) => ({ ...attempt, more: [later] })),
-      more: { later: [later, later] },
-    };
-    const bytes = fitted(large, noon, usual).text.length;
-    // Of a record of more than 100 kB an estimate decides.
-    expect(bytes).toBeGreaterThan(100_000);
-    expect(fitOf(large, noon, { ...usual, maxBytes: 2 * bytes })).toBe('fits');
-    expect(fitOf(large, noon, { ...usual, maxBytes: bytes - 30_000 })).toBe('full');
-  });
-
   test('has room for the token of each request that is under way', () => {
     const asking = (count: number) => {
       const open = Array.from({ length: count }, (_, index) =>
@@ -122,17 +108,13 @@ describe('a record that the store must keep', () => {
       return { ...record, attempts: [...attempts, ...open] };
     };
     const bytes = fitted(record, noon, usual).text.length;
-    const fits = (count: number, maxBytes: number) => fitOf(asking(count), noon + second, { ...usual, maxBytes });
-    expect([fits(1, bytes + 9_000), fits(1, bytes - 9_000), fits(15, bytes + 9_000)]).toEqual([
-      'fits',
-      'full',
-      'later',
-    ]);
-    const busy = decide(asking(15), noon + second, queryFor({ audience: 'new' }), {
-      ...usual,
-      maxBytes: bytes + 9_000,
+    const fits = (count: number, maxBytes: number) => hasRoom(asking(count), noon + second, { ...usual, maxBytes });
+    expect([fits(1, bytes + 9_000), fits(1, bytes - 9_000), fits(15, bytes + 9_000)]).toEqual([true, false, false]);
+    const limits = { ...usual, maxBytes: bytes + 9_000 };
+    expect(decide(asking(15), noon + second, queryFor({ audience: 'new' }), limits)).toMatchObject({
+      kind: 'deny',
+      denial: { cause: 'full', retryAt: noon + second + minute },
     });
-    expect(busy).toEqual({ kind: 'wait', until: noon + minute });
     const denied = decide(record, noon, queryFor({ audience: 'new' }), { ...usual, maxBytes: bytes - 9_000 });
     expect(denied).toMatchObject({ kind: 'deny', denial: { cause: 'full', retryAt: noon + minute } });
     expect(
