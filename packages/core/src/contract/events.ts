@@ -100,8 +100,7 @@ export interface ServiceAuthEventFields {
   };
   /**
    * The token endpoint said what the operator counts in one of its windows (`Auth0-Client-Quota-Limit`, or `Auth0-Organization-Quota-Limit`, which counts
-   * all clients of the organization). There is one event for each window of an answer. It is advice: no caller waits or is refused for it. With nothing
-   * left, no token is renewed ahead of time.
+   * all clients of the organization). There is one event for each window of an answer. It is advice: no caller waits or is refused for it.
    */
   quota_observed: {
     readonly of: 'client' | 'organization';

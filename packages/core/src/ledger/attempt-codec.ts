@@ -1,9 +1,8 @@
-import type { Attempt, Outcome, Quota } from './journal.ts';
+import type { Attempt, Outcome } from './journal.ts';
 import { oauthErrorCode } from './oauth-error.ts';
-import { check, count, type Names, optional, parts, rest, restOfRow, row, signed, text, trimmed } from './wire.ts';
+import { count, type Names, optional, parts, rest, restOfRow, row, signed, text, trimmed } from './wire.ts';
 
 const maxAttempts = 12_000;
-const maxQuotas = 64;
 
 // Short words for those that every attempt has. A word that this release does not know is kept as it is.
 const kinds: Readonly<Record<string, string>> = {
@@ -75,7 +74,7 @@ function readAttempt(wire: unknown, before: number, names: Names): Attempt {
   };
 }
 
-const facts = ['charge', 'status', 'code', 'toldUntil', 'holdUntil', 'count', 'quota'] as const;
+const facts = ['charge', 'status', 'code', 'toldUntil', 'holdUntil', 'count'] as const;
 const usualCharge = (kind: string) => (kind === 'issued' || kind === 'unknown' ? 1 : 0);
 
 function writeOutcome(outcome: Outcome, { at, outcomeMore }: Attempt): unknown[] {
@@ -86,12 +85,6 @@ function writeOutcome(outcome: Outcome, { at, outcomeMore }: Attempt): unknown[]
   const hasFacts = Object.values(own).some((fact) => fact !== undefined);
   const cells = [shortKinds.get(kind) ?? kind, outcome.at - at, hasFacts ? own : 0];
   return outcomeMore ? [...cells, ...outcomeMore] : trimmed(cells);
-}
-
-function readQuota(wire: unknown): Quota {
-  const numbers = row(wire, 64).map(count);
-  check(numbers.length >= 4);
-  return numbers as unknown as Quota;
 }
 
 function readOutcome(wire: unknown, reservedAt: number): Pick<Attempt, 'outcome' | 'outcomeMore'> {
@@ -111,7 +104,6 @@ function readOutcome(wire: unknown, reservedAt: number): Pick<Attempt, 'outcome'
     toldUntil: optional(own['toldUntil'], count),
     holdUntil: optional(own['holdUntil'], count),
     count: optional(own['count'], count),
-    quota: optional(own['quota'], (wire) => parts(wire, maxQuotas, readQuota)),
     more,
   };
   return { outcome, ...(cells.length > 3 ? { outcomeMore: restOfRow(cells, 3).more } : {}) };

@@ -35,6 +35,7 @@ export function translated(record: LedgerRecord, step: ClockStep): LedgerRecord 
     return Math.min(until, now + Math.ceil(Math.max(0, Math.min(until - minOldNow, hour))));
   };
   const aheadIf = (until: number | undefined) => (until === undefined ? undefined : ahead(until));
+  const { quota } = record;
   return {
     ...record,
     completeSince: past(record.completeSince),
@@ -60,6 +61,7 @@ export function translated(record: LedgerRecord, step: ClockStep): LedgerRecord 
     buckets: record.buckets.map((bucket) => {
       return { ...bucket, last: past(bucket.last, isBack && !buckets.has(JSON.stringify(bucket)) ? 0 : stepMs) };
     }),
+    quota: quota && { ...quota, askedAt: past(quota.askedAt, stepMs), at: past(quota.at, stepMs) },
     orders: record.orders.map((order) => ({ ...order, at: past(order.at) })),
     tokens: isBack ? record.tokens.map((token) => aged(token, step)) : record.tokens,
   };

@@ -1,6 +1,6 @@
 import { readAttempts, writeAttempt } from './attempt-codec.ts';
 import { checksum } from './checksum.ts';
-import type { Bucket, DeclaredTerm, LedgerRecord, Order, StoredToken } from './journal.ts';
+import type { Bucket, DeclaredTerm, LedgerRecord, Order, Quota, QuotaSaid, StoredToken } from './journal.ts';
 import {
   check,
   count,
@@ -18,7 +18,7 @@ import {
 
 const header = 'service-auth/3 ';
 const maxLength = 4_000_000;
-const [maxBuckets, maxTokens] = [6_000, 10_000];
+const [maxBuckets, maxTokens, maxQuotas] = [6_000, 10_000, 64];
 
 /** Writes a record as the text that a store keeps: form, checksum, JSON. */
 export function encodeRecord(record: LedgerRecord): string {
@@ -57,6 +57,7 @@ export function encodeRecord(record: LedgerRecord): string {
     orders: record.orders.map(({ more: other, ...order }) => ({ ...other, ...order })),
     tokens: record.tokens.map((token) => writeToken(token, names)),
     revoked: Object.entries(revoked).map(([name, to]) => [names.index(name), to]),
+    quota: record.quota,
     names: names.list,
   };
   const json = JSON.stringify(wire);
@@ -81,7 +82,7 @@ export function decodeRecord(text: string, isNew = false): LedgerRecord | 'damag
 
 const members = [
   ...['epoch', 'sequence', 'completeSince', 'highWaterAt', 'era', 'leaptMs', 'terms', 'attempts', 'folded'],
-  ...['buckets', 'orders', 'tokens', 'revoked', 'names'],
+  ...['buckets', 'orders', 'tokens', 'revoked', 'quota', 'names'],
 ];
 
 function readRecord(wire: unknown): LedgerRecord {
@@ -101,6 +102,7 @@ function readRecord(wire: unknown): LedgerRecord {
     orders: uniqueBy('id', parts(own['orders'], 1_000, readOrder)),
     tokens: parts(own['tokens'], maxTokens, (wire) => readToken(wire, names)),
     revoked: numbers(own['revoked'], names),
+    quota: optional(own['quota'], readQuota),
     more,
   };
 }
@@ -166,4 +168,14 @@ function readToken(wire: unknown, names: Names): StoredToken {
     resetHash: resetHash ? text(resetHash) : undefined,
     ...restOfRow(cells, 11),
   };
+}
+
+function readQuota(wire: unknown): QuotaSaid {
+  const { own } = rest(wire, ['askedAt', 'at', 'figures']);
+  const figures = parts(own['figures'], maxQuotas, (figure) => {
+    const numbers = row(figure, 64).map(count);
+    check(numbers.length >= 4);
+    return numbers as unknown as Quota;
+  });
+  return { askedAt: count(own['askedAt']), at: count(own['at']), figures };
 }

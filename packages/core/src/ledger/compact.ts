@@ -1,11 +1,10 @@
 import { chargeOf, costOf, isCertain, isFolded, isIssued, isOpen, requestsOf } from './attempt.ts';
 import { countsFrom, leavesAt } from './count.ts';
-import { type Attempt, type Bucket, type LedgerRecord, type Order, type Outcome, raised } from './journal.ts';
+import { type Attempt, type Bucket, type LedgerRecord, type Order, raised } from './journal.ts';
 import type { Limits } from './limits.ts';
 import { bucketName } from './merge.ts';
 import { notesOf } from './notes.ts';
 import { byInstant } from './orders.ts';
-import { lastTold } from './quota.ts';
 import { currentTerms, keptTerms } from './terms.ts';
 import { isRemembered } from './tokens.ts';
 
@@ -43,13 +42,12 @@ export function compact(whole: LedgerRecord, now: number, limits: Limits): Ledge
   ];
   const buckets = record.buckets.filter(({ last }) => last > keptFrom);
   const attempts = record.attempts.filter((attempt) => isKept(attempt) && (counts(attempt) || isNote(attempt)));
-  const told = lastTold({ ...record, attempts });
   const epochs = new Set([record.epoch, ...[...buckets, ...attempts].map(({ epoch }) => epoch)]);
   return {
     ...record,
     // A term that is longer than all others cannot know what was dropped before it came.
     completeSince: Math.max(record.completeSince, ...gone.map((at) => at + 1)),
-    attempts: attempts.map((attempt) => shortened(attempt, attempt === told)),
+    attempts: attempts.map(shortened),
     folded: only(record.folded, (epoch) => epochs.has(epoch)),
     buckets,
     orders: keptOrders(record.orders, keptFrom),
@@ -99,10 +97,8 @@ function added(bucket: Bucket, one: Bucket): Bucket {
   return { ...bucket, refused, last: Math.max(one.last, bucket.last), count: one.count + bucket.count };
 }
 
-/** Nobody asks how a token was waited for once it arrived, or for figures of the operator that are not the latest. */
-function shortened(whole: Attempt, keepsQuota: boolean): Attempt {
-  const isOutdated = whole.outcome?.quota !== undefined && !keepsQuota;
-  const attempt = isOutdated ? { ...whole, outcome: { ...(whole.outcome as Outcome), quota: undefined } } : whole;
+/** Nobody asks how a token was waited for once it arrived. */
+function shortened(attempt: Attempt): Attempt {
   if (!isIssued(attempt) || attempt.until === 0) return attempt;
   return { ...attempt, until: 0, streak: 0, fleetStreak: 0 };
 }

@@ -12,7 +12,6 @@ import {
 } from './journal.ts';
 import type { Limits } from './limits.ts';
 import { type Pace, pace } from './pace.ts';
-import { nothingLeftUntil } from './quota.ts';
 import { settle } from './settle.ts';
 import { isRemembered, marginOf, revoke, revokedOf, tokenOf } from './tokens.ts';
 
@@ -91,9 +90,6 @@ export function decide(record: LedgerRecord, now: number, query: Query, limits: 
     return isPatient ? { kind: 'keep', retryAt: until } : { kind: 'wait', until };
   };
   if (open) return waitUntil(open.until);
-  // The token is still good, and the operator says that it issues no more for now.
-  const spentUntil = isPatient ? nothingLeftUntil(record, now) : 0;
-  if (spentUntil > 0) return { kind: 'keep', retryAt: spentUntil };
 
   const reason = replacesReset(record, query) ? 'reset' : query.reason;
   const asked = pace(record, now, query, reason, limits);

@@ -22,6 +22,14 @@ export type Unknown = Readonly<Record<string, unknown>>;
  */
 export type Quota = readonly [windowMs: number, tokens: number, remaining: number, endsInMs: number, ...more: number[]];
 
+/** What an answer said that the operator counts. */
+export interface QuotaSaid {
+  /** When the token request was reserved, and when its outcome was known. The operator counted in between. */
+  readonly askedAt: number;
+  readonly at: number;
+  readonly figures: readonly Quota[];
+}
+
 export interface Outcome {
   readonly kind: OutcomeKind | (string & {});
   /** When it was known. Epoch milliseconds of the store's clock, like all instants of a record. */
@@ -37,8 +45,6 @@ export interface Outcome {
   readonly holdUntil?: number | undefined;
   /** The number of refusals in a row. */
   readonly count?: number | undefined;
-  /** What the endpoint said of its own count. */
-  readonly quota?: readonly Quota[] | undefined;
   readonly more?: Unknown | undefined;
 }
 
@@ -168,6 +174,8 @@ export interface LedgerRecord {
   readonly tokens: readonly StoredToken[];
   /** Of each audience the generation up to which its tokens were reset. */
   readonly revoked: Readonly<Record<string, number>>;
+  /** What the operator said last. It is advice: it counts nothing and holds up nobody. */
+  readonly quota?: QuotaSaid | undefined;
   readonly more?: Unknown | undefined;
 }
 

@@ -7,6 +7,7 @@ import type {
   Order,
   Outcome,
   OutcomeKind,
+  QuotaSaid,
   StoredToken,
   Unknown,
 } from './journal.ts';
@@ -38,6 +39,7 @@ export function merge(one: LedgerRecord, other: LedgerRecord): LedgerRecord {
     orders: united(one.orders, other.orders, ({ id }) => id, joined<Order>).sort(byInstant),
     tokens: united(one.tokens, other.tokens, tokenName, laterToken).sort(byName(tokenName)),
     revoked: largest(one.revoked, other.revoked),
+    quota: newerQuota(one.quota, other.quota),
     more: one.more && other.more ? joined<Unknown>(one.more, other.more) : (one.more ?? other.more),
   };
 }
@@ -76,6 +78,11 @@ function larger(one: Bucket, other: Bucket): Bucket {
   const more = later(one.more, other.more);
   const refused = Math.max(one.refused ?? 0, other.refused ?? 0) || undefined;
   return { ...one, refused, count: Math.max(one.count, other.count), last: Math.max(one.last, other.last), more };
+}
+
+/** Returns what the operator said later. */
+export function newerQuota(one: QuotaSaid | undefined, other: QuotaSaid | undefined): QuotaSaid | undefined {
+  return one && other && one.at !== other.at ? (one.at > other.at ? one : other) : later(one, other);
 }
 
 /** Of two copies of one token, the life of one may have been measured. */

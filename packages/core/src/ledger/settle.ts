@@ -1,6 +1,6 @@
 import { byGeneration } from './attempt.ts';
-import type { Attempt, LedgerRecord, Outcome, Quota, StoredToken } from './journal.ts';
-import { joinedAttempt } from './merge.ts';
+import type { Attempt, LedgerRecord, Outcome, Quota, QuotaSaid, StoredToken } from './journal.ts';
+import { joinedAttempt, newerQuota } from './merge.ts';
 import type { OAuthErrorCode } from './oauth-error.ts';
 import { heldAfterRefusal } from './refusals.ts';
 import { marginOf, tokenOf } from './tokens.ts';
@@ -54,8 +54,9 @@ type AnswerKind =
 export function settle(record: LedgerRecord, now: number, reserved: Attempt, answer: Answer): LedgerRecord {
   // Use the attempt of the record: the store's clock may have been corrected since.
   const known = record.attempts.find(({ id }) => id === reserved.id) ?? reserved;
-  const { quota } = answer;
-  const settled = withOutcome(record, known, { ...outcomeOf(record, now, known, answer), quota });
+  const outcome = outcomeOf(record, now, known, answer);
+  const said: QuotaSaid | undefined = answer.quota && { askedAt: known.at, at: outcome.at, figures: answer.quota };
+  const settled = { ...withOutcome(record, known, outcome), quota: newerQuota(record.quota, said) };
   return answer.kind === 'issued' ? withToken(settled, now, answer.token) : settled;
 }
 

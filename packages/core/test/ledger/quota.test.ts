@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { compact } from '../../src/ledger/compact.ts';
-import type { Attempt, Quota } from '../../src/ledger/journal.ts';
+import type { Attempt, LedgerRecord, Quota } from '../../src/ledger/journal.ts';
+import { merge } from '../../src/ledger/merge.ts';
 import { figuresOf, foreignIn } from '../../src/ledger/quota.ts';
+import { reconcile, type Seen } from '../../src/ledger/repair.ts';
+import { type Answer, settle } from '../../src/ledger/settle.ts';
 import { day, hour, minute, second } from '../support/instants.ts';
-import { attemptAt, recordWith, unknownAt, usual } from './support/attempts.ts';
+import { ambiguous, attemptAt, recordWith, seenAt, tried, unknownAt, usual } from './support/attempts.ts';
 import { noon } from './support/history.ts';
 
 /** The operator's day began ten hours ago, and it counts 20 tokens. */
@@ -43,11 +45,11 @@ describe('tokens that the record does not know', () => {
 });
 
 describe('what the operator said last', () => {
-  const told = (at: number, quota: Quota = said) =>
-    attemptAt(at, { outcome: { kind: 'issued', at, charge: 1, quota: [quota] } });
+  const saying = (remaining: number) => (): Answer => ({ ...ambiguous(), quota: [[day, 150, remaining, 14 * hour]] });
+  const remainingOf = (record: LedgerRecord) => figuresOf(record, noon).map(({ quota: [, , remaining] }) => remaining);
 
   test('holds until its window ends', () => {
-    const record = recordWith([told(noon)]);
+    const record = recordWith([attemptAt(noon)], { quota: { askedAt: noon, at: noon, figures: [said] } });
     expect(figuresOf(record, noon + 14 * hour - 1)).toMatchObject([
       { at: noon, endsAt: noon + 14 * hour, foreign: 19 },
     ]);
@@ -55,10 +57,23 @@ describe('what the operator said last', () => {
     expect(figuresOf(recordWith([attemptAt(noon)]), noon)).toEqual([]);
   });
 
-  test('is kept, and what it said before is not', () => {
-    const record = recordWith([told(noon - hour), told(noon - minute), attemptAt(noon - second)]);
-    const kept = compact(record, noon, usual);
-    expect(kept.attempts.map(({ outcome }) => outcome?.quota !== undefined)).toEqual([false, true, false]);
-    expect(figuresOf(kept, noon)).toEqual(figuresOf(record, noon));
+  test('is replaced by what it says later, and by nothing else', () => {
+    const before = tried(recordWith([]), noon - 3 * hour, { id: 'before' }, saying(9)).record;
+    const silent = tried(before, noon - 2 * hour, { id: 'silent' }, ambiguous).record;
+    const after = tried(silent, noon - hour, { id: 'after' }, saying(8)).record;
+    expect([before, silent, after].map(remainingOf)).toEqual([[9], [9], [8]]);
+    // An outcome that the store hears of late tells what the operator said then.
+    const [attempt] = before.attempts as [Attempt];
+    expect(remainingOf(settle(after, noon, attempt, saying(9)()))).toEqual([8]);
+    expect([merge(before, after), merge(after, before)].map(remainingOf)).toEqual([[8], [8]]);
+  });
+
+  test('is as old as before when the store has a clock that was put right', () => {
+    const { record } = tried(recordWith([]), noon - hour, {}, saying(9));
+    const now = noon - 5 * hour;
+    const repaired = (seen: Seen | undefined) => reconcile(record, seen, now, 'new epoch', usual).record.quota?.askedAt;
+    expect(repaired(seenAt(record, noon))).toBe(now - hour + 10 * minute);
+    // Nobody knows how old it is.
+    expect(repaired(undefined)).toBe(now);
   });
 });

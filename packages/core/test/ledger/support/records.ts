@@ -75,7 +75,6 @@ const outcome = fc.record({
   toldUntil: maybe(small),
   holdUntil: maybe(small),
   count: maybe(small),
-  quota: maybe(fc.array(quota, { maxLength: 2 })),
   more: unknown,
 });
 const attempt = fc.record({
@@ -139,6 +138,7 @@ export const anyRecord: fc.Arbitrary<LedgerRecord> = fc
       leaptMs: small,
       folded: numbers,
       revoked: numbers,
+      quota: maybe(fc.record({ askedAt: small, at: small, figures: fc.array(quota, { maxLength: 2 }) })),
       more: unknown,
     },
     terms: distinct(term, ({ tokens, windowMs, reserve }) => [tokens, windowMs, reserve]),
