@@ -136,7 +136,7 @@ export const endpointModes: Readonly<Record<string, Mode>> = {
   },
   cached: {
     about:
-      'a cache that repeats one of the last answers of the endpoint to any process, whether it has had the token or not: 401s, resets, expiries',
+      'a cache that repeats the last token of the endpoint to any process, whether it has had the token or not: 401s, resets, expiries',
     promised: true,
     settings: (random) =>
       drawn(random, {

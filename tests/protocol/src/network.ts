@@ -71,7 +71,6 @@ interface Reach {
 }
 
 const second = 1_000;
-const minute = 60 * second;
 
 /** Creates the network of one run. */
 export function createNetwork(
@@ -86,7 +85,7 @@ export function createNetwork(
   let toldToWaitUntil = 0;
   let laterAnswered = 0;
   const readers = new Set<string>();
-  const answers = new Map<string | undefined, { readonly value: string; readonly answer: TransportResponse }[]>();
+  const answers = new Map<string | undefined, { readonly value: string; readonly answer: TransportResponse }>();
   const broken: Network['broken'] = {
     store: false,
     discards: false,
@@ -273,20 +272,16 @@ export function createNetwork(
       return { ...answer, headers: { 'retry-after': `${seconds}` } };
     }
     const { audience } = JSON.parse(body) as { audience?: string };
-    // A cache before the endpoint: the request does not arrive. It repeats a token to processes that never had it, too.
-    const known = answers.get(audience) ?? [];
-    // Nobody can know a token that no process had. The newest one is repeated after it has expired, too.
-    const repeatable = known.filter(({ value }, index) => {
-      const { expiresAt = 0, issuedAt = 0 } = service.token(value) ?? {};
-      // The record forgets an audience that has asked for no token for a day.
-      const isNewest = index === known.length - 1 && issuedAt > world.now - 24 * 3_600 * second;
-      return watch.wasHandedOut(value) && (isNewest || expiresAt > world.now + minute);
-    });
-    if (repeatable.length > 0 && dice.roll('token_cached')) return dice.of('token_cached').pick(repeatable).answer;
+    // A cache before the endpoint: the request does not arrive. It repeats a token to processes that never had it, after
+    // a reset, and after it has expired. Nobody can know a token that no process had.
+    const last = answers.get(audience);
+    // The record forgets an audience that has asked for no token for a day.
+    const isKnown = last && (service.token(last.value)?.issuedAt ?? 0) > world.now - 24 * 3_600 * second;
+    if (isKnown && watch.wasHandedOut(last.value) && dice.roll('token_cached')) return last.answer;
     const answer = service.receive(body, requestedAt, machine);
     if (answer.status === 200) {
       const { access_token } = JSON.parse(answer.body) as { access_token: string };
-      answers.set(audience, [...known.slice(-3), { value: access_token, answer: { ...answer, headers: {} } }]);
+      answers.set(audience, { value: access_token, answer: { ...answer, headers: {} } });
     }
     if (dice.roll('token_5xx_after')) return status(dice.of('token_5xx_after').pick([500, 502, 504, 425]));
     if (dice.roll('token_garbled')) return { ...status(200), body: '<html>CANARY' };
