@@ -85,7 +85,7 @@ describe('many clients of one process', () => {
   });
 
   test.each([
-    ['a quarter of the usable tokens', 20, { tokens: 80, reserve: 0 }],
+    ['an eighth of the usable tokens', 10, { tokens: 80, reserve: 0 }],
     ['256 without a limit', 256, 'unlimited'],
   ] as const)('have at most %s under way, and the others follow', async (_, most, limit) => {
     const count = most + 10;

@@ -21,7 +21,7 @@ const listedIssuances = 150;
 /** More callers would show nothing else. */
 const mostCallers = 6;
 /** Callers that are not refused may have to wait while so large a part of the usable tokens is under way. */
-const underWayShare = 1 / 4;
+const underWayShare = 1 / 8;
 const ticks = 500;
 /** A record that saw a clock which was ahead by less than this stands still until the clock has caught up. */
 const maxStandstillMs = 60_000;

@@ -60,7 +60,7 @@ export function glanceAt(record: LedgerRecord, now: number, limits: Limits): Gla
  * of docs/when-a-request-is-repeated.md:
  *
  * 1. Back-off. After failures in a row an audience waits 1, 2, 4 … seconds, and 15 minutes at most. The fleet waits in the same way, 5 minutes at most, after
- *    requests of unknown outcome in a row, of whatever audience. Then one request is sent at a time. At any time, requests for at most a quarter of the usable
+ *    requests of unknown outcome in a row, of whatever audience. Then one request is sent at a time. At any time, requests for at most an eighth of the usable
  *    tokens, and at most 256, are under way.
  * 2. Sparing. Once an eighth of the usable tokens is lost, requests for audiences that failed are so far apart that about half is left. Others may ask while less
  *    than half is lost. Three quarters never are.
@@ -94,8 +94,8 @@ export function pace(
   // After refusals of the client, the first request has to show that it is accepted again. Some providers lock a client after a few failed logins.
   const isRefused = refusals.some(({ outcome }) => outcome.holdUntil + hour > now && isAboutClient(outcome));
   const isAlone = own !== undefined || lost.count > 0 || isRefused;
-  const quarter = Math.max(1, Math.floor(glance.leastUsable / 4));
-  const waits = open.length >= (isAlone ? 1 : Math.min(mostOpen, quarter));
+  const eighth = Math.max(1, Math.floor(glance.leastUsable / 8));
+  const waits = open.length >= (isAlone ? 1 : Math.min(mostOpen, eighth));
   return {
     holds,
     waitsUntil: waits ? Math.min(...open.map(({ until }) => until)) : 0,

@@ -111,7 +111,7 @@ describe('a record that the store must keep', () => {
     const fits = (count: number, maxBytes: number) => hasRoom(asking(count), noon + second, { ...usual, maxBytes });
     expect([fits(1, bytes + 9_000), fits(1, bytes - 9_000), fits(15, bytes + 9_000)]).toEqual([true, false, false]);
     const limits = { ...usual, maxBytes: bytes + 9_000 };
-    expect(decide(asking(15), noon + second, queryFor({ audience: 'new' }), limits)).toMatchObject({
+    expect(decide(asking(14), noon + second, queryFor({ audience: 'new' }), limits)).toMatchObject({
       kind: 'deny',
       denial: { cause: 'full', retryAt: noon + second + minute },
     });
