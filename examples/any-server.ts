@@ -27,7 +27,7 @@ await using withKey = createServiceAuth({
 const { expiresAt } = await withKey.getToken();
 console.log(`a token without a secret, valid until ${new Date(expiresAt).toISOString()}`);
 
-// Some operators count requests, refused ones too.
+// Some providers count requests, refused ones too.
 const issuanceLimit = { tokens: 10, windowMs: 10 * 60 * 1000, counts: 'requests' } as const;
 await using strict = await startTestService({ issuanceLimit });
 await using counting = createServiceAuth({ ...strict.options, clientSecret: 'wrong', issuanceLimit });

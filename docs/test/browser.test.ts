@@ -94,7 +94,7 @@ async function sameDay(): Promise<Picture> {
   }
 }
 
-/** The page shows what the operators of the same day have counted. */
+/** The page shows what the providers of the same day have counted. */
 async function expectSameDay(): Promise<Picture> {
   const { ours, naive, now, limit } = await sameDay();
   const shown = {

@@ -65,7 +65,7 @@ test('a 401 storm locks the naive client out, and the other fleet goes on', asyn
   expect(naive.processes.some(({ token }) => token === 'adopted')).toBe(false);
 });
 
-test.each(incidentKinds)('core counts what the operator counts, when this happens: %s', async (kind) => {
+test.each(incidentKinds)('core counts what the provider counts, when this happens: %s', async (kind) => {
   const settings: Settings = { ...small, incidents: [{ kind, atSecond: 1_800 }] };
   const { ours } = await live(settings, 1);
   expect(ours.counted).toBe(ours.slots.length);

@@ -45,7 +45,7 @@ async function showRealService(): Promise<void> {
 }
 
 async function showTestService(): Promise<void> {
-  // One client of the operator that calls many APIs: all of its tokens count towards one limit.
+  // One client of the provider that calls many APIs: all of its tokens count towards one limit.
   const audiences = Array.from({ length: 200 }, (_, index) => `https://api-${index}.example`);
   const client = { clientId: 'demo', clientSecret: 'demo-secret-of-no-value', audiences };
   await using service = await startTestService({ clients: [client] });
@@ -81,7 +81,7 @@ async function showTestService(): Promise<void> {
     `The API received ${number(accepted)} requests with a valid token. Tokens issued: ${service.counts.issued}.`,
   );
 
-  screen.act('The operator revokes the token while 20 requests are sent');
+  screen.act('The provider revokes the token while 20 requests are sent');
   service.revoke('all');
   const answers = await Promise.all(Array.from({ length: 20 }, () => api.get('/api/v1/orders')));
   report();

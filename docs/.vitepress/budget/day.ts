@@ -5,9 +5,9 @@ import { createRandom, type Random } from '../../../tests/protocol/src/random.ts
 import { createSimulatedStore } from '../../../tests/protocol/src/simulated-store.ts';
 import { createWorld } from '../../../tests/protocol/src/world.ts';
 import { createFleet, type Fleet } from './fleet.ts';
-import { createOperator, type Operator, type Window } from './operator.ts';
 import type { FleetPicture, LogEntry, Picture, ProcessPicture, Slot } from './picture.ts';
 import { authUrl, type Network, withCore, withNaiveClient } from './programs.ts';
+import { createProvider, type Provider, type Window } from './provider.ts';
 import type { Incident, IncidentKind, Settings } from './settings.ts';
 
 /** A day of two fleets, which live through the same: one with core, and one with the naive client. */
@@ -47,7 +47,7 @@ export function createDay(settings: Settings): Day {
   const network: Network = { answerMs: quickMs, storeIsDown: false };
   const store = createSimulatedStore(world, 0, () => {});
   const lifeMs = settings.life * hour;
-  const operators = { ours: createOperator(world, windows, lifeMs), naive: createOperator(world, windows, lifeMs) };
+  const providers = { ours: createProvider(world, windows, lifeMs), naive: createProvider(world, windows, lifeMs) };
   let log: LogEntry[] = [];
   let adopted = 0;
   const heard = ({ type, instance, ...fields }: ServiceAuthEvent) => {
@@ -56,9 +56,9 @@ export function createDay(settings: Settings): Day {
     const reason = 'reason' in fields ? fields.reason : undefined;
     log = [{ at: world.now, process: instance, type, reason }, ...log].slice(0, maxLog);
   };
-  const core = withCore(world, network, operators.ours, store, { windows }, heard);
+  const core = withCore(world, network, providers.ours, store, { windows }, heard);
   const ours = createFleet(world, random.fork('calls'), settings.processes, core);
-  const naiveClient = withNaiveClient(world, network, operators.naive);
+  const naiveClient = withNaiveClient(world, network, providers.naive);
   const naive = createFleet(world, random.fork('calls'), settings.processes, naiveClient);
   const observer = createMachine(world, 'observer', 0);
   const reader = createUsageReader({
@@ -85,9 +85,9 @@ export function createDay(settings: Settings): Day {
       naive.crash(index);
     },
     storm() {
-      for (const operator of Object.values(operators)) operator.rejectsAll = true;
+      for (const provider of Object.values(providers)) provider.rejectsAll = true;
       world.at(world.now + 20 * 60 * second, () => {
-        for (const operator of Object.values(operators)) operator.rejectsAll = false;
+        for (const provider of Object.values(providers)) provider.rejectsAll = false;
       });
     },
     slow() {
@@ -134,8 +134,8 @@ export function createDay(settings: Settings): Day {
         return {
           now: world.now,
           limit: settings.limit,
-          ours: { ...fleetPicture(ours, operators.ours, world.now), counted: used, usable, adopted },
-          naive: fleetPicture(naive, operators.naive, world.now),
+          ours: { ...fleetPicture(ours, providers.ours, world.now), counted: used, usable, adopted },
+          naive: fleetPicture(naive, providers.naive, world.now),
           log,
           incidents: [...happened],
         };
@@ -164,8 +164,8 @@ function earlierFirst(a: Incident, b: Incident): number {
   return a.atSecond - b.atSecond;
 }
 
-function fleetPicture(fleet: Fleet, operator: Operator, now: number): FleetPicture {
-  const { service, rejected, refused, refusedAt, lockedOutAt } = operator;
+function fleetPicture(fleet: Fleet, provider: Provider, now: number): FleetPicture {
+  const { service, rejected, refused, refusedAt, lockedOutAt } = provider;
   const inMemory = new Set(fleet.members.map(({ token }) => token));
   const slots = service.issued.map(({ value, issuedAt, expiresAt, machine }): Slot => {
     const unused = rejected.has(value) ? 'rejected' : now >= expiresAt ? 'expired' : 'left';

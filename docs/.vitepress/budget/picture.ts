@@ -3,7 +3,7 @@ import type { Incident } from './settings.ts';
 /** `used`: a process has the token in memory. The others are in no memory: `rejected`, because the API answered 401; `expired`; or `left`, with life left. */
 type SlotState = 'used' | 'left' | 'rejected' | 'expired';
 
-/** One token that the operator issued. */
+/** One token that the provider issued. */
 export interface Slot {
   /** Milliseconds since midnight. */
   readonly at: number;
@@ -22,14 +22,14 @@ export interface ProcessPicture {
   readonly token: 'requested' | 'adopted' | undefined;
 }
 
-/** A fleet, as its operator and its processes see it. */
+/** A fleet, as its provider and its processes see it. */
 export interface FleetPicture {
-  /** The tokens that count in the window of 24 hours, by the count of the operator. */
+  /** The tokens that count in the window of 24 hours, by the count of the provider. */
   readonly slots: readonly Slot[];
   readonly processes: readonly ProcessPicture[];
   /** The tokens to which the API answered 401, also if a process still has them. */
   readonly rejected: number;
-  /** The token requests that the operator answered with 429. */
+  /** The token requests that the provider answered with 429. */
   readonly refused: number;
   /** When it answered so for the first time, in milliseconds since midnight. */
   readonly refusedAt: number | undefined;

@@ -11,7 +11,7 @@ import type { SimulatedStore } from '../../../tests/protocol/src/simulated-store
 import type { World } from '../../../tests/protocol/src/world.ts';
 import type { Program } from './fleet.ts';
 import { createNaiveClient } from './naive-client.ts';
-import { credentials, type Operator } from './operator.ts';
+import { credentials, type Provider } from './provider.ts';
 
 /** The state of everything between the processes, the store and the endpoint. */
 export interface Network {
@@ -28,7 +28,7 @@ const storeCallMs = 2;
 export function withCore(
   world: World,
   network: Network,
-  operator: Operator,
+  provider: Provider,
   simulated: SimulatedStore,
   issuanceLimit: IssuanceLimit,
   heard: (event: ServiceAuthEvent) => void,
@@ -51,7 +51,7 @@ export function withCore(
         return sendWithToken(auth, {
           send: async ({ value }) => {
             sent = value;
-            return operator.status(value);
+            return provider.status(value);
           },
           isRejected: (status) => status === 401,
           canResend: () => true,
@@ -83,28 +83,28 @@ export function withCore(
 
   function transportOf(machine: Machine): Transport {
     return async ({ body }) => {
-      const answer = await askEndpoint(world, network, operator, machine, body);
+      const answer = await askEndpoint(world, network, provider, machine, body);
       return { ...answer, headers: { 'content-type': 'application/json' } };
     };
   }
 }
 
 /** Runs a program with the naive client. */
-export function withNaiveClient(world: World, network: Network, operator: Operator): (machine: Machine) => Program {
+export function withNaiveClient(world: World, network: Network, provider: Provider): (machine: Machine) => Program {
   return (machine) => {
     const { audience, clientId, clientSecret } = credentials;
     const body = { grant_type: 'client_credentials', audience, client_id: clientId, client_secret: clientSecret };
     const client = createNaiveClient(async () => {
-      const answer = await askEndpoint(world, network, operator, machine, JSON.stringify(body));
+      const answer = await askEndpoint(world, network, provider, machine, JSON.stringify(body));
       if (answer.status !== 200) throw new Error(`The token endpoint answered ${answer.status}.`);
       return (JSON.parse(answer.body) as { access_token: string }).access_token;
     });
     return {
       async call() {
-        const status = operator.status(await client.getToken());
+        const status = provider.status(await client.getToken());
         if (status === 200) return status;
         client.onUnauthorized();
-        return operator.status(await client.getToken());
+        return provider.status(await client.getToken());
       },
       token: client.peekToken,
       close: async () => {},
@@ -116,13 +116,13 @@ export function withNaiveClient(world: World, network: Network, operator: Operat
 function askEndpoint(
   world: World,
   { answerMs }: Network,
-  operator: Operator,
+  provider: Provider,
   machine: Machine,
   body: string,
 ): Promise<{ status: number; body: string }> {
   return new Promise((resolve) => {
     world.at(world.now + answerMs / 2, () => {
-      const answer = operator.answer(body, machine.name);
+      const answer = provider.answer(body, machine.name);
       world.at(world.now + answerMs / 2, () => machine.deliver(() => resolve(answer)));
     });
   });

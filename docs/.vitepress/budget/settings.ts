@@ -22,7 +22,7 @@ export interface Settings {
   readonly deploys: number;
   /** Crashes of one process, at any time. */
   readonly crashes: number;
-  /** The tokens that the operator issues in 24 hours. */
+  /** The tokens that the provider issues in 24 hours. */
   readonly limit: number;
   /** The tokens that it issues in an hour. 0: there is no such window. */
   readonly hourly: number;

@@ -8,7 +8,7 @@ import type { Command } from './line/command.ts';
 export const everywhere: Command = {
   name: '',
   summary:
-    'service-auth: one access token and one budget for all programs that share a store. The operator issues only so\nmany tokens a day; this program gets one, shows where the others went, and repairs.',
+    'service-auth: one access token and one budget for all programs that share a store. The provider issues only so\nmany tokens a day; this program gets one, shows where the others went, and repairs.',
   details: `  SERVICE_AUTH_URL            the host that issues tokens (--auth-url)
   SERVICE_BASE_URL            the API (--base-url)
   SERVICE_AUTH_AUDIENCE, SERVICE_AUTH_CLIENT_ID

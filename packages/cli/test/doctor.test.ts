@@ -60,7 +60,7 @@ test('where requests count, the token endpoint is not asked unless --issue says 
   expect(code).toBe(0);
   expect(lines.find(({ part }) => part === 'token endpoint')).toMatchObject({
     state: 'ok',
-    message: expect.stringContaining('was not asked, because the operator counts requests'),
+    message: expect.stringContaining('was not asked, because the provider counts requests'),
   });
   expect(service.counts.tokenRequests).toBe(0);
   expect((await doctor(env, '--issue')).lines.find(({ part }) => part === 'token')?.state).toBe('ok');

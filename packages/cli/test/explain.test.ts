@@ -184,9 +184,9 @@ test.for(Object.entries(journals))(
 );
 
 test.each([
-  [undefined, 'For all audiences. The operator counts at least 60 tokens that this record does not know.'],
+  [undefined, 'For all audiences. The provider counts at least 60 tokens that this record does not know.'],
   [{ allowed: 28, remaining: 20, until: now + hour }, 'does not know: they may have been issued before it began.'],
-])('tokens that the operator counts and the record does not know are those of other programs', (newRecord, says) => {
+])('tokens that the provider counts and the record does not know are those of other programs', (newRecord, says) => {
   const figures = { windowMs: 24 * hour, tokens: 150, remaining: 88, observedAt: now - hour, resetAt: now + hour };
   const usage = usageOf(regular, { foreign: 60, quota: [{ ...figures, foreign: 60 }], newRecord });
   const [first, ...others] = explain(usage, { now, audiences: [], failures: [] });
@@ -391,7 +391,7 @@ function anchorOf(heading: string): string {
   return heading.toLowerCase().replaceAll(' ', '-');
 }
 
-test('where the operator counts requests, the sentences speak of them', () => {
+test('where the provider counts requests, the sentences speak of them', () => {
   const refused = {
     holds: [{ kind: 'credentials', until: now + 5 * minute, audience: 'https://api.example/', status: 401 }],
     refusedUntil: now + 5 * minute,
@@ -422,7 +422,7 @@ test('a low limit without a reserve is told as that', () => {
     {
       cause: 'low-limit',
       evidence: 'The limit is only 3 tokens in 24 h, and none is in reserve, so a few restarts or 401s use all of it.',
-      remedy: 'Ask the operator for a higher limit.',
+      remedy: 'Ask the provider for a higher limit.',
     },
   ]);
 });

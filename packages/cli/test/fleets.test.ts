@@ -95,7 +95,7 @@ const stories: Readonly<Record<string, readonly [cause: Cause | undefined, story
       return fleet;
     },
   ],
-  'an operator who has issued the tokens to somebody else is other programs': [
+  'a provider who has issued the tokens to somebody else is other programs': [
     'other-programs',
     async () => {
       const fleet = await settledFleet();
@@ -230,7 +230,7 @@ const firstWords: Readonly<Record<string, readonly [line: RegExp, first: RegExp]
     /^WARNING - .*; 12 instances started without a token that they could use\|/,
     /^A caller without a token gets one now/,
   ],
-  'an operator who has issued the tokens to somebody else is other programs': [
+  'a provider who has issued the tokens to somebody else is other programs': [
     /^CRITICAL - [^;|]*, callers without a token are refused until \S+ UTC \(in 60 min\): the token endpoint answered 429\|/,
     /^A caller without a token is refused until .*answered 429/,
   ],

@@ -79,7 +79,7 @@ test.for(stores)(
     const { stdout: before } = await run(['record', 'export'], { env });
     const asked = await run(['record', 'discard'], { env });
     expect(asked).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--yes') });
-    expect(asked.stderr).toContain('The operator still counts');
+    expect(asked.stderr).toContain('The provider still counts');
     expect((await run(['record', 'export'], { env })).stdout).toBe(before);
 
     expect(await run(['record', 'discard', '--yes'], { env })).toMatchObject({ code: 0, stderr: '' });

@@ -46,16 +46,16 @@ test.for([40, 80, 100, 120])('the screen keeps to %i columns, and colours change
   expect(inColours.map((line) => stripVTControlCharacters(line).trimEnd())).toEqual(lines);
 });
 
-test("the screen has the operator's own figures, if there are any, and says what the record does not know", () => {
+test("the screen has the provider's own figures, if there are any, and says what the record does not know", () => {
   const figures = { windowMs: 24 * hour, tokens: 150, remaining: 87, observedAt: now - hour, resetAt: now + hour };
   const screenOf = (foreign: number) => {
     const usage = usageOf(series(2, 60, { reason: 'refresh' }), { quota: [{ ...figures, foreign }], foreign });
     return usageScreen(usage, scene, { colours: false, columns: 300, now }).join('\n');
   };
-  const said = `Operator  At ${instant(now - hour, now)} the operator said that it counts 63 of 150 tokens in its window of 24 h, which ends at ${instant(now + hour, now)}.`;
+  const said = `Provider  At ${instant(now - hour, now)} the provider said that it counts 63 of 150 tokens in its window of 24 h, which ends at ${instant(now + hour, now)}.`;
   expect(screenOf(61)).toContain(`\n${said} At least 61 of them are not in this record.\n`);
   expect(screenOf(0)).toContain(`\n${said}\n`);
-  expect(usageScreen(busy, scene, { colours: false, columns: 300, now }).join('\n')).not.toContain('Operator');
+  expect(usageScreen(busy, scene, { colours: false, columns: 300, now }).join('\n')).not.toContain('Provider');
 });
 
 test('the screen says who spent what and why, what is on hold, the forecast, and what the store is', () => {

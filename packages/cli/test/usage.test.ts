@@ -152,7 +152,7 @@ test('the schema knows every reason of a refusal, and every kind of hold', () =>
   expect(new Set(properties.holds.items.properties.kind.enum)).toEqual(new Set(Object.keys(kinds)));
 });
 
-test("the operator's own figures are in the JSON as the schema has them", () => {
+test("the provider's own figures are in the JSON as the schema has them", () => {
   const figures = { windowMs: 24 * hour, tokens: 150, remaining: 88, foreign: 60 };
   const quota = [{ ...figures, observedAt: now - hour, resetAt: now + hour }];
   const json = JSON.parse(

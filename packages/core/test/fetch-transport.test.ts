@@ -137,7 +137,6 @@ describe.each([
     const { url } = await startServer((response) => response.writeHead(503).end());
     expect(await by((response) => Object.assign(new Error('failed'), { response }), url)).toMatchObject({
       kind: 'ambiguous',
-      charge: 1,
       status: 503,
     });
   });
@@ -146,7 +145,6 @@ describe.each([
     const { url } = await startServer((response) => response.writeHead(200, json).end(body));
     expect(await by((response) => Object.assign(new Error('failed'), { response }), url)).toMatchObject({
       kind: 'ambiguous',
-      charge: 1,
     });
   });
 });
@@ -172,7 +170,6 @@ describe('an answer that does not come', () => {
     const { url, bodies } = await startSocketServer((socket) => socket.resetAndDestroy());
     expect(await request(url)).toEqual({
       kind: 'ambiguous',
-      charge: 1,
       error: expect.stringMatching(/^TypeError( \w+)?$/),
     });
     expect(bodies.length).toBe(1);
@@ -187,7 +184,6 @@ describe('an answer that does not come', () => {
     const { url, bodies } = await startSocketServer((socket) => socket.end(answer));
     expect(await request(url)).toEqual({
       kind: 'ambiguous',
-      charge: 1,
       error: expect.stringMatching(/^TypeError( \w+)?$/),
     });
     expect(bodies.length).toBe(1);
@@ -201,7 +197,6 @@ describe('an answer that does not come', () => {
     });
     expect(await request(url)).toEqual({
       kind: 'ambiguous',
-      charge: 1,
       error: expect.stringMatching(/^TypeError( \w+)?$/),
     });
   });
@@ -229,7 +224,7 @@ describe('an answer that does not come', () => {
     expect(clock.timers.all).toBe(1);
     const closed = once(socket, 'close');
     await clock.advance(1_000);
-    expect(await result).toEqual({ kind: 'ambiguous', charge: 1, error: 'TimeoutError' });
+    expect(await result).toEqual({ kind: 'ambiguous', error: 'TimeoutError' });
     await closed;
     expect(clock.timers.all).toBe(0);
   });
@@ -238,7 +233,7 @@ describe('an answer that does not come', () => {
     const clock = createManualClock();
     const result = requestToken('http://127.0.0.1/', written, () => new Promise(() => {}), 1_000, clock);
     await clock.advance(1_000);
-    expect(await result).toEqual({ kind: 'ambiguous', charge: 1, error: 'TimeoutError' });
+    expect(await result).toEqual({ kind: 'ambiguous', error: 'TimeoutError' });
   });
 });
 
@@ -293,7 +288,7 @@ describe('an answer that is too much', () => {
     const broken = await startServer((response) => response.writeHead(403).end(Buffer.from([0xff, 0xfe])));
     expect(await request(broken.url)).toMatchObject({ kind: 'released', cause: 'misconfigured', status: 403 });
     const failing = await startServer((response) => response.writeHead(503).end('x'.repeat(100_000)));
-    expect(await request(failing.url)).toEqual({ kind: 'ambiguous', charge: 1, status: 503 });
+    expect(await request(failing.url)).toEqual({ kind: 'ambiguous', status: 503 });
   });
 });
 
@@ -346,7 +341,7 @@ describe('an answer in another encoding', () => {
     ['UTF-16 with a byte order mark', Buffer.from(`\uFEFF${body}`, 'utf16le')],
     ['a character cut in half', Buffer.from(`${body}€`).subarray(0, -1)],
   ])('%s is not', async (_, bytes) => {
-    expect(await answeredWith(bytes)).toEqual({ kind: 'ambiguous', charge: 1, reason: 'not_utf8' });
+    expect(await answeredWith(bytes)).toEqual({ kind: 'ambiguous', reason: 'not_utf8' });
   });
 
   test('UTF-8 split anywhere is put together', async () => {
@@ -412,7 +407,7 @@ describe('fetchTransport', () => {
     await expect(send({ ...exchange, signal })).rejects.toThrow(TypeError);
     expect(await unhandled()).toEqual([]);
     const result = await requestToken(exchange.url, written, send, 30_000, createManualClock());
-    expect(result).toEqual({ kind: 'ambiguous', charge: 1, error: 'TypeError' });
+    expect(result).toEqual({ kind: 'ambiguous', error: 'TypeError' });
   });
 
   test.each([
@@ -439,7 +434,7 @@ describe('fetchTransport', () => {
     ] as const) {
       const send = fetchTransport({ fetch: fetch as () => Promise<Response> });
       const result = await requestToken(exchange.url, written, send, 30_000, createManualClock());
-      expect(result).toEqual({ kind: 'ambiguous', charge: 1, error });
+      expect(result).toEqual({ kind: 'ambiguous', error });
     }
   });
 

@@ -35,7 +35,7 @@ describe('an answer that says "later"', () => {
     for (const status of [400, 401, 403, 422]) expect(meaning(status, body)).toMatchObject(limited(status));
     // What has no error in the place of a token may have been a token.
     const isRefused = Object.keys(body).some((name) => name.startsWith('error'));
-    expect(meaning(200, body)).toMatchObject(isRefused ? limited(200) : { kind: 'ambiguous', charge: 1 });
+    expect(meaning(200, body)).toMatchObject(isRefused ? limited(200) : { kind: 'ambiguous' });
   });
 
   test.each(['temporarily_unavailable', 'server_error'])('by the code %s is an outage', (error) => {
@@ -49,11 +49,11 @@ describe('an answer that says "later"', () => {
 
   test.each([500, 502, 503, 408, 425])('as %i may have issued a token all the same', (status) => {
     for (const body of ['', { error: 'slow_down' }, { error: 'temporarily_unavailable' }])
-      expect(meaning(status, body, later)).toEqual({ kind: 'ambiguous', charge: 1, status, retryAfterMs: 30 * second });
+      expect(meaning(status, body, later)).toEqual({ kind: 'ambiguous', status, retryAfterMs: 30 * second });
   });
 
   test('as 200 that is neither a token nor a refusal says when, too', () => {
-    const told = { kind: 'ambiguous', charge: 1, status: 200, reason: 'not_json', retryAfterMs: 30 * second };
+    const told = { kind: 'ambiguous', status: 200, reason: 'not_json', retryAfterMs: 30 * second };
     expect(meaning(200, '<html>', later)).toEqual(told);
   });
 

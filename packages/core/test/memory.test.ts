@@ -357,7 +357,7 @@ describe('a reset', () => {
   });
 });
 
-describe('an operator who lets the fleet try again', () => {
+describe('a provider who lets the fleet try again', () => {
   test('ends the waits before a renewal and before a replacement, and changes nothing else', () => {
     const waiting = { ...fresh, mustReplace: true, renewRetryAt: begun + hour, rejectionRetryAt: begun + minute };
     expect(retried(waiting)).toEqual({ ...waiting, renewRetryAt: 0, rejectionRetryAt: 0 });

@@ -3,7 +3,7 @@ import { readQuota } from '../src/endpoint/quota-header.ts';
 
 const hour = 3_600_000;
 
-describe('what an operator says of its count is read', () => {
+describe('what a provider says of its count is read', () => {
   test('for each of its windows', () => {
     expect(readQuota('b=per_hour;q=10;r=7;t=3540,b=per_day;q=50;r=47;t=43200')).toEqual([
       [hour, 10, 7, 3_540_000],

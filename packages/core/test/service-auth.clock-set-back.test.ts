@@ -55,7 +55,7 @@ describe.each(aheads)('a store whose clock was %i ms ahead and is put right', (a
     expect(await servedAfter(bed)).toBeLessThanOrEqual(20 * second);
   });
 
-  test('ends a pause that the operator asked for, at most an hour after somebody came', async () => {
+  test('ends a pause that the provider asked for, at most an hour after somebody came', async () => {
     const bed = bedAhead(aheadMs);
     bed.endpoint.next(answering(429, '', { 'retry-after': '7200' }));
     const auth = bed.client();

@@ -17,7 +17,7 @@ function saying({ endpoint }: Bed, header: string | string[], of: string = name)
 const readerOf = ({ store, clock }: Bed) =>
   createUsageReader({ store, clock, authUrl: 'https://auth.example.com', clientId: 'client-1' });
 
-describe('an endpoint that says what the operator counts', () => {
+describe('an endpoint that says what the provider counts', () => {
   test('is heard by the process that asked: the event says how many of the tokens the record does not know', async () => {
     const bed = createBed();
     bed.endpoint.next(saying(bed, 'b=per_hour;q=10;r=9;t=3540,b=per_day;q=150;r=89;t=43200'));

@@ -1,4 +1,4 @@
-// In front of an operator that counts requests: none is sent without room for it, and people are told what was spent.
+// In front of a provider that counts requests: none is sent without room for it, and people are told what was spent.
 import { describe, expect, test } from 'vitest';
 import { createUsageReader, optionsFromEnv, type ServiceAuthOptions } from '../src/index.ts';
 import { createBed, day, failure, hour, minute } from './support/bed.ts';

@@ -7,7 +7,7 @@ import { type Bed, createBed, failure, hour, minute } from './support/bed.ts';
 async function say(
   { store, clock }: Bed,
   count: number,
-  { instance = 'ops', reason = 'counted by the operator', issuanceLimit = undefined as IssuanceLimit | undefined } = {},
+  { instance = 'ops', reason = 'counted by the provider', issuanceLimit = undefined as IssuanceLimit | undefined } = {},
 ): Promise<boolean> {
   const told = { count, instance, reason, now: clock.now(), issuanceLimit };
   const next = recordWithSpent(await store.text(), told, store);

@@ -63,7 +63,7 @@ describe('the meaning of a body', () => {
   });
 
   test('that is no token: one may have been issued, and the reason is kept', async () => {
-    const meaning = { kind: 'ambiguous', charge: 1, status: 200, reason: 'access_token' };
+    const meaning = { kind: 'ambiguous', status: 200, reason: 'access_token' };
     expect(await meaningOf(answered(200, '{}'))).toEqual(meaning);
   });
 
@@ -90,16 +90,16 @@ describe('the meaning of a status', () => {
     [405, { kind: 'released', cause: 'misconfigured' }],
     [415, { kind: 'released', cause: 'misconfigured' }],
     [422, { kind: 'released', cause: 'misconfigured' }],
-    [408, { kind: 'ambiguous', charge: 1 }],
+    [408, { kind: 'ambiguous' }],
     [421, { kind: 'released', cause: 'misconfigured' }],
-    [425, { kind: 'ambiguous', charge: 1 }],
-    [500, { kind: 'ambiguous', charge: 1 }],
-    [502, { kind: 'ambiguous', charge: 1 }],
-    [504, { kind: 'ambiguous', charge: 1 }],
-    [599, { kind: 'ambiguous', charge: 1 }],
-    [999, { kind: 'ambiguous', charge: 1 }],
-    [100, { kind: 'ambiguous', charge: 1 }],
-    [0, { kind: 'ambiguous', charge: 1 }],
+    [425, { kind: 'ambiguous' }],
+    [500, { kind: 'ambiguous' }],
+    [502, { kind: 'ambiguous' }],
+    [504, { kind: 'ambiguous' }],
+    [599, { kind: 'ambiguous' }],
+    [999, { kind: 'ambiguous' }],
+    [100, { kind: 'ambiguous' }],
+    [0, { kind: 'ambiguous' }],
   ])('%i: %j, even with a token in the body', async (status, meaning) => {
     expect(await meaningOf(answered(status, token))).toMatchObject({ ...meaning, status });
   });
@@ -144,7 +144,7 @@ describe('an answer whose status is no status', () => {
       const result = meaningOf({ status: status as number, headers: {}, body });
       await setImmediate();
       cut();
-      expect(await result).toMatchObject({ kind: 'ambiguous', charge: 1, error: expect.any(String) });
+      expect(await result).toMatchObject({ kind: 'ambiguous', error: expect.any(String) });
       expect(await unhandled()).toEqual([]);
     },
   );
@@ -152,7 +152,7 @@ describe('an answer whose status is no status', () => {
   test.each(['200', 1_000])('%s: the error says so', async (status) => {
     const error = 'TypeError INVALID_STATUS';
     const response = answered(status as number, token);
-    expect(await meaningOf(response)).toEqual({ kind: 'ambiguous', charge: 1, error });
+    expect(await meaningOf(response)).toEqual({ kind: 'ambiguous', error });
   });
 });
 
@@ -169,9 +169,9 @@ describe('the body of an error answer', () => {
     [302, {}, released('misconfigured', { status: 302 })],
     [429, { 'retry-after': '3600' }, released('rate_limited', { status: 429, retryAfterMs: 3_600 * second })],
     [400, { 'retry-after': '3600' }, released('rate_limited', { status: 400, retryAfterMs: 3_600 * second })],
-    [503, {}, { kind: 'ambiguous', charge: 1, status: 503 }],
-    [503, { 'retry-after': '3600' }, { kind: 'ambiguous', charge: 1, status: 503, retryAfterMs: 3_600 * second }],
-    [500, { 'retry-after': '3600' }, { kind: 'ambiguous', charge: 1, status: 500, retryAfterMs: 3_600 * second }],
+    [503, {}, { kind: 'ambiguous', status: 503 }],
+    [503, { 'retry-after': '3600' }, { kind: 'ambiguous', status: 503, retryAfterMs: 3_600 * second }],
+    [500, { 'retry-after': '3600' }, { kind: 'ambiguous', status: 500, retryAfterMs: 3_600 * second }],
   ])('of %i is awaited for two seconds, then the status stands', async (status, headers, meaning) => {
     const clock = createManualClock();
     let signal: AbortSignal | undefined;
@@ -241,7 +241,7 @@ describe('the body of an error answer', () => {
     await clock.advance(2_000);
     expect(clock.timers.all).toBe(1);
     await clock.advance(28_000);
-    expect(await result).toEqual({ kind: 'ambiguous', charge: 1, error: 'TimeoutError' });
+    expect(await result).toEqual({ kind: 'ambiguous', error: 'TimeoutError' });
   });
 
   test('of a success may come late', async () => {
@@ -272,7 +272,7 @@ describe('headers', () => {
 describe('a transport that fails', () => {
   const refused = { code: 'ECONNREFUSED', syscall: 'connect' };
   const unsent = (error: unknown) => ({ kind: 'released', cause: 'unreachable', error });
-  const counted = { kind: 'ambiguous', charge: 1, error: expect.any(String) };
+  const counted = { kind: 'ambiguous', error: expect.any(String) };
   const failed = (fields: object, message = 'x') => Object.assign(new Error(message), fields);
 
   test.each([
@@ -473,7 +473,7 @@ describe('a transport that fails', () => {
 
   test('because the answer was unusable says so', async () => {
     const error = serviceAuthError('ERR_TOKEN_RESPONSE', 'x', { reason: 'not_utf8', retryAt: undefined });
-    expect(await through(() => Promise.reject(error))).toEqual({ kind: 'ambiguous', charge: 1, reason: 'not_utf8' });
+    expect(await through(() => Promise.reject(error))).toEqual({ kind: 'ambiguous', reason: 'not_utf8' });
   });
 
   test.each([
@@ -482,14 +482,13 @@ describe('a transport that fails', () => {
     ['no body', { status: 200, headers: {} }],
     ['a body of bytes', { status: 200, headers: {}, body: Buffer.from(token) }],
   ])('to keep its contract, with %s, may have sent something', async (_, response) => {
-    expect(await meaningOf(response as never)).toMatchObject({ kind: 'ambiguous', charge: 1 });
+    expect(await meaningOf(response as never)).toMatchObject({ kind: 'ambiguous' });
   });
 
   test('to stop at 65,536 characters is caught', async () => {
     expect(await meaningOf(answered(200, token.padEnd(65_536)))).toMatchObject({ kind: 'token' });
     expect(await meaningOf(answered(200, token.padEnd(65_537)))).toEqual({
       kind: 'ambiguous',
-      charge: 1,
       status: 200,
       reason: 'too_large',
     });
@@ -516,7 +515,7 @@ describe('the request', () => {
       },
     ]);
     await clock.advance(1);
-    expect(await result).toEqual({ kind: 'ambiguous', charge: 1, error: 'TimeoutError' });
+    expect(await result).toEqual({ kind: 'ambiguous', error: 'TimeoutError' });
     expect(requests).toMatchObject([{ signal: { aborted: true } }]);
   });
 });

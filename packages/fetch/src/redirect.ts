@@ -46,7 +46,7 @@ export function nextHop(
 export function markRedirected(response: Response): Response {
   const { clone } = response;
   return Object.defineProperties(response, {
-    redirected: ownProperties({ value: true }),
-    clone: ownProperties({ value: () => markRedirected(clone.call(response)), configurable: true, writable: true }),
+    redirected: { value: true },
+    clone: { value: () => markRedirected(clone.call(response)), configurable: true, writable: true },
   });
 }

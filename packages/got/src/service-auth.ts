@@ -161,12 +161,12 @@ export function serviceAuth(auth: TokenSource): ServiceAuthGotExtension {
     const changes: OptionsInit = {
       ...replay,
       // got keeps only string keys of `context`.
-      context: ownProperties({ [resent]: true }),
+      context: { [resent]: true },
       preserveHooks: true,
       // got asks `calculateDelay` of the application. If that returns 0, the 401 becomes an error.
-      retry: ownProperties({
+      retry: {
         calculateDelay: (retry) => (retry.error.code === 'ERR_RETRYING' ? 1 : (calculateDelay?.(retry) ?? 0)),
-      }),
+      },
     };
     return retryWithMergedOptions(ownProperties(changes));
   }

@@ -64,7 +64,7 @@ function gaugesOf(meter: Meter) {
   const gauge = (name: string, unit: string, description: string) =>
     meter.createObservableGauge(`service_auth.${name}`, { unit, description });
   return {
-    limit: gauge('budget.limit', '{token}', 'The tokens of a window as agreed with the operator'),
+    limit: gauge('budget.limit', '{token}', 'The tokens of a window as agreed with the provider'),
     usage: gauge('budget.usage', '{token}', 'The tokens of a window that are issued, pending, left or kept back'),
     available: gauge('budget.available', '{token}', 'The tokens that callers can have now, by purpose'),
     spentIn: gauge(
@@ -76,7 +76,7 @@ function gaugesOf(meter: Meter) {
     foreign: gauge(
       'budget.foreign',
       '{token}',
-      'The tokens that the operator counts and the record does not know, or 0',
+      'The tokens that the provider counts and the record does not know, or 0',
     ),
     hold: gauge('hold.remaining', 's', 'The time for which the fleet still sends no token request, by kind'),
     expiresIn: gauge('token.expires_in', 's', 'The life that the token of this process has left, or 0'),

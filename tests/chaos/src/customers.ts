@@ -1,6 +1,6 @@
 import type { TestClient } from '@service-auth/testing';
 
-/** A client of the service, and what was agreed with the operator. */
+/** A client of the service, and what was agreed with the provider. */
 export interface Customer extends TestClient {
   readonly clientSecret: string;
   readonly issuanceLimit: { readonly tokens: number; readonly windowMs: number; readonly reserve: number };

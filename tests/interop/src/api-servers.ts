@@ -7,7 +7,7 @@ const key = String(
   generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'pem', type: 'pkcs8' }),
 );
 
-/** The servers of operators, each in front of its own API. */
+/** The servers of providers, each in front of its own API. */
 export const apiServers: readonly ServerShape[] = [
   {
     name: 'Salesforce',

@@ -1,6 +1,6 @@
 import type { ServiceAuthOptions } from '@service-auth/core';
 
-/** A server as its operator describes it. Each is a part of docs/servers.md, and a test. */
+/** A server as its provider describes it. Each is a part of docs/servers.md, and a test. */
 export interface ServerShape {
   readonly name: string;
   /** A block of variables to copy. */

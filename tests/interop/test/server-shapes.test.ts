@@ -52,7 +52,7 @@ describe.each(serverShapes.map((shape) => [shape.name, shape] as const))('%s', (
       const error: unknown = await auth.getToken().catch((reason: unknown) => reason);
       if (!isServiceAuthError(error)) throw error;
       expect(error.code === 'ERR_CREDENTIALS_REJECTED' ? error.about : error.code).toBe(about);
-      // An operator that counts requests counts this one.
+      // A provider that counts requests counts this one.
       const { used, counts } = await auth.getUsage();
       expect(used).toBe(counts ? 1 : 0);
       await auth.close();

@@ -65,7 +65,7 @@ export const endpointModes: Readonly<Record<string, Mode>> = {
       }),
   },
   requests: {
-    about: 'an operator that counts requests, refused ones too: rejections, 429s, outages, several audiences, deaths',
+    about: 'a provider that counts requests, refused ones too: rejections, 429s, outages, several audiences, deaths',
     promised: true,
     settings: (random) => {
       const tokens = random.pick([12, 24, 40]);
@@ -89,7 +89,7 @@ export const endpointModes: Readonly<Record<string, Mode>> = {
   },
   quota: {
     about:
-      'an operator that says what it counts, truly or not, with half of its answers, and somebody without the store who gets tokens; with faults and without',
+      'a provider that says what it counts, truly or not, with half of its answers, and somebody without the store who gets tokens; with faults and without',
     promised: true,
     weight: 4,
     settings: (random) => {
@@ -104,7 +104,7 @@ export const endpointModes: Readonly<Record<string, Mode>> = {
         lifetimeMs: isHealthy ? 24 * hour : Math.round(random.between(20, 180)) * minute,
         callEveryMs: random.between(5, 60) * minute,
         faultsForMs: random.between(1.2, 2.5) * 24 * hour,
-        // A request that takes longer than five minutes may be of the operator's window before.
+        // A request that takes longer than five minutes may be of the provider's window before.
         maxFreezeMs: 2.5 * minute,
         maxQueueMs: minute,
         ...(isHealthy ? { rates: {}, feasible: true } : { rates: { ...everything, store_clock_step: 0 } }),

@@ -12,7 +12,7 @@ import type { CallFault, Dice } from './faults.ts';
 import type { Judge } from './judge/judge.ts';
 import type { Ending, SentRequest } from './judge/sights.ts';
 import type { Machine } from './machine.ts';
-import type { Operator } from './operator.ts';
+import type { Provider } from './provider.ts';
 import type { Service } from './service.ts';
 import type { Side, SimulatedStore } from './simulated-store.ts';
 import type { World } from './world.ts';
@@ -80,7 +80,7 @@ export function createNetwork(
   service: Service,
   reach: Reach,
   watch: CallWatch,
-  operator?: Operator,
+  provider?: Provider,
 ): Network {
   let toldToWaitUntil = 0;
   let laterAnswered = 0;
@@ -219,7 +219,7 @@ export function createNetwork(
         world.at(leavesAt + latency.between(2, 200) + queuedMs, () => {
           watch.arrived();
           const said = answerInOutage(down) ?? answerOf(machine.name, request.body, requestedAt);
-          const headers = { ...(said.headers as Record<string, string>), ...operator?.headers() };
+          const headers = { ...(said.headers as Record<string, string>), ...provider?.headers() };
           const answer = { ...said, headers };
           if (lost) return;
           const slowMs = down === 'slow' ? 6 * second : 0;

@@ -9,7 +9,7 @@ import { seedGlobals } from './globals.ts';
 import { createJudge, type Judge } from './judge/judge.ts';
 import { modes } from './modes.ts';
 import { createNetwork } from './network.ts';
-import { createOperator } from './operator.ts';
+import { createProvider } from './provider.ts';
 import { createRandom } from './random.ts';
 import { scheduleDeaths, scheduleOutage } from './scarcity.ts';
 import { createService, type Service } from './service.ts';
@@ -23,7 +23,7 @@ import { createWorld, type World } from './world.ts';
 export interface Plan extends Reduction {
   readonly mode: string;
   readonly seed: number;
-  /** The operator says nothing of its count. */
+  /** The provider says nothing of its count. */
   readonly isMute?: boolean | undefined;
   /** At most so many processes. */
   readonly processes?: number | undefined;
@@ -90,10 +90,10 @@ export async function run(
   const service: Service = createService(world, 'CANARY-secret-1', lifetimeMs, judge.issued, paddingOf, repeatsToken);
   const witness = createWitness(world, settings, store, judge, createServiceAuth, random.fork('trials'));
   const { quota } = settings;
-  const operator = quota
-    ? createOperator(world, random.fork('operator'), service, quota, settings.faultsForMs, judge.quotaSaid)
+  const provider = quota
+    ? createProvider(world, random.fork('provider'), service, quota, settings.faultsForMs, judge.quotaSaid)
     : undefined;
-  const saying = plan.isMute ? undefined : operator;
+  const saying = plan.isMute ? undefined : provider;
   const network = createNetwork(world, dice, store, service, { ...settings, scale }, judge, saying);
   const { rejecting } = settings;
   const around: Surroundings = { world, dice, judge, service, rejecting, createServiceAuth };

@@ -3,7 +3,7 @@ import { type Rates, timedFaults } from './faults.ts';
 import { usableOf, usual } from './judge/numbers.ts';
 import type { Agreement, Term } from './judge/scene.ts';
 import type { EndpointState, FailingAudiences } from './network.ts';
-import type { QuotaSettings } from './operator.ts';
+import type { QuotaSettings } from './provider.ts';
 import type { Random } from './random.ts';
 
 export type { Agreement, Term };
@@ -69,7 +69,7 @@ export interface Settings {
   readonly maxRecordBytes?: number;
   /** The endpoint returns one token until that expires, with the life that it has left. */
   readonly repeatsToken?: boolean;
-  /** The operator says with half of its answers what it counts. Undefined: it never does. */
+  /** The provider says with half of its answers what it counts. Undefined: it never does. */
   readonly quota?: QuotaSettings;
   /** Tokens have up to so many more characters. */
   readonly maxPadding?: number;

@@ -13,7 +13,7 @@ import type { SimulatedStore } from './simulated-store.ts';
 import { copiesOf, tryTwoDeaths, tryWhatIsSaid } from './trial.ts';
 import type { World } from './world.ts';
 
-/** Reads the record as an operator does, for the judge. */
+/** Reads the record as a provider does, for the judge. */
 export interface Witness {
   /** Asks what `getUsage()` says about the record as it is now, in a turn of its own. */
   ask(): void;

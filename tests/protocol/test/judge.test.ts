@@ -131,7 +131,7 @@ function quoting(foreign: number, reported: number, remaining = 90): Judge {
 }
 
 const histories: Readonly<Record<string, () => Judge>> = {
-  'the operator is quoted as it spoke': () => quoting(60, 0, 89),
+  'the provider is quoted as it spoke': () => quoting(60, 0, 89),
   'no token of the fleet is foreign': () => quoting(3, 4),
   'foreign tokens are noticed': () => quoting(3, 2),
   'every token is one of the service': () => {

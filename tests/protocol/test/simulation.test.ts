@@ -23,7 +23,7 @@ test('the same plan is the same run', async () => {
 });
 
 test.each([3, 4, 5, 7, 9, 12, 13])(
-  'what an operator says of its count changes nothing: seed %i',
+  'what a provider says of its count changes nothing: seed %i',
   async (seed) => {
     const told = async (isMute: boolean) => {
       const lines: string[] = [];

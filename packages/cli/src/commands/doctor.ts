@@ -145,7 +145,7 @@ async function diagnosedEndpoint(env: Environment, counts: boolean): Promise<rea
   const address = tokenEndpoint ?? authUrl;
   if (address === undefined || !isAskable(address)) return [];
   if (counts) {
-    const message = `${new URL(address).origin} was not asked, because the operator counts requests: --issue asks it`;
+    const message = `${new URL(address).origin} was not asked, because the provider counts requests: --issue asks it`;
     return [{ state: 'ok', message }];
   }
   const takesForms = hasClientAuthentication(env);

@@ -116,7 +116,7 @@ function described(finding: Finding, usage: Usage, style: Style): string[] {
 function ending(usage: Usage, style: Style): string[] {
   const text = isUnusual(usage)
     ? `The record shows no cause that this program knows. Look at service-auth usage: which instance or audience spent most, and for which reason? ${runbook}#no-cause-found`
-    : `${regularity(usage)}If a program is refused all the same, it uses another store, prefix, table or client id: run service-auth doctor in its environment. If the operator counts more tokens, some program has another store, which this record does not show.`;
+    : `${regularity(usage)}If a program is refused all the same, it uses another store, prefix, table or client id: run service-auth doctor in its environment. If the provider counts more tokens, some program has another store, which this record does not show.`;
   return ['', ...wrapped(text, style.columns)];
 }
 

@@ -40,7 +40,7 @@ function given({ flags }: Context, number: string): { readonly reason: string; r
   const reason = textOf(flags, 'reason') ?? '';
   const problems = [
     ...(/^\d{1,7}$/.test(number) ? [] : ['N must be a number of tokens, such as 0 or 40']),
-    ...(reason === '' ? ["--reason is missing: say how you know, such as 'the operator counted them'"] : []),
+    ...(reason === '' ? ["--reason is missing: say how you know, such as 'the provider counted them'"] : []),
   ];
   return { reason, problems };
 }

@@ -38,7 +38,7 @@ export const repairs: readonly Command[] = [
     summary: 'Says how many tokens a record has not seen, so that it is not treated as a new one',
     operands: ['N'],
     details:
-      'A record that is new, was restored or was lost allows only a part of the limit at first, because it does not know what was issued before; usage says how much, and until when. N: at most so many tokens of this client id were issued in the last window that are not in the record, such as by programs that had another store; 0 if there were none. They count for a whole window from now on, and the rest of the limit can be issued at once. N contains what was said before, and cannot take that back. Ask the operator if you are not sure: if there were more, the limit can be exceeded by the difference. usage and explain show who said it, when and why. The exit code is 1 if the record knows more already.',
+      'A record that is new, was restored or was lost allows only a part of the limit at first, because it does not know what was issued before; usage says how much, and until when. N: at most so many tokens of this client id were issued in the last window that are not in the record, such as by programs that had another store; 0 if there were none. They count for a whole window from now on, and the rest of the limit can be issued at once. N contains what was said before, and cannot take that back. Ask the provider if you are not sure: if there were more, the limit can be exceeded by the difference. usage and explain show who said it, when and why. The exit code is 1 if the record knows more already.',
     options: {
       reason: { value: 'TEXT', text: 'How you know: usage and explain show it to others' },
       instance: variableOptions.instance,
@@ -46,7 +46,7 @@ export const repairs: readonly Command[] = [
     },
     examples: [
       ['The first day: no program asked for tokens before', "service-auth record spent 0 --reason 'new client id'"],
-      ['After the store was lost', "service-auth record spent 40 --reason 'counted by the operator at 14:00'"],
+      ['After the store was lost', "service-auth record spent 40 --reason 'counted by the provider at 14:00'"],
     ],
     load: () => import('./record-spent.ts'),
   },
@@ -87,7 +87,7 @@ export const repairs: readonly Command[] = [
     name: 'record discard',
     summary: 'Replaces the record by an empty one',
     details:
-      'For a record that is damaged, or of a client that is no longer used. The operator still counts the tokens of the last 24 hours. Processes that run put back what they remember within 30 seconds.',
+      'For a record that is damaged, or of a client that is no longer used. The provider still counts the tokens of the last 24 hours. Processes that run put back what they remember within 30 seconds.',
     options: { yes, ...readerOptions },
     examples: [
       ['Keep a copy first', 'service-auth record export > record.txt && service-auth record discard'],

@@ -20,7 +20,7 @@ export async function run(context: Context): Promise<number> {
     throw new Failure(`there is no token of the audience ${audience}. ${there}`);
   }
   const consequences = `This ends the token of ${audience} for all programs that share the store, within 30 seconds. Another one costs a token of the limit.
-The API accepts the old one until it expires, unless the operator revokes it.`;
+The API accepts the old one until it expires, unless the provider revokes it.`;
   if (!(await confirmed(context, consequences, 'Reset the token?'))) return exitCodes.failure;
 
   const reason = textOf(context.flags, 'reason');

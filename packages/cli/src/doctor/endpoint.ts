@@ -80,14 +80,14 @@ function errorIn(text: string): string | undefined {
 function judged(answered: string, answer: Answered, { variable, takesForms }: AskedEndpoint): Diagnosis {
   const { status, redirects, error, temporaryCause } = answer;
   if (error === 'unsupported_grant_type' && takesForms) {
-    const advice = 'does the operator offer this grant (RFC 6749, section 4.4), at this address?';
+    const advice = 'does the provider offer this grant (RFC 6749, section 4.4), at this address?';
     return { state: 'failure', message: `${answered}: there is no client-credentials grant`, advice };
   }
   if (temporaryCause === 'rate_limited') {
     const advice = 'this client id or this address asks too often; service-auth explain says who spent tokens.';
     return { state: 'warning', message: `${answered}: it limits the rate of requests`, advice };
   }
-  const failing = { state: 'failure', message: `${answered}: it is failing`, advice: 'ask its operator.' } as const;
+  const failing = { state: 'failure', message: `${answered}: it is failing`, advice: 'ask its provider.' } as const;
   if (temporaryCause || status >= 500) return failing;
   if ([400, 401, 403, 422].includes(status) || (status < 300 && error !== undefined)) {
     return {
@@ -149,7 +149,7 @@ function unreachable(address: string, error: unknown, isDirect = false): { messa
   const proxy = isDirect ? undefined : environmentProxy(address);
   const through = proxy?.isUsed ? ` through the proxy of ${proxy.variable}` : '';
   const certificate = certificateAdvice(code, 'set NODE_EXTRA_CA_CERTS');
-  const usual = advices[code as string] ?? 'ask its operator.';
+  const usual = advices[code as string] ?? 'ask its provider.';
   const advice = certificate ?? (proxy ? `${proxy.remark}${proxy.isUsed ? '' : ` Otherwise: ${usual}`}` : usual);
   return { message: `${address} cannot be reached${through} (${code})`, advice };
 }

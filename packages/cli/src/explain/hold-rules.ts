@@ -90,7 +90,7 @@ const credentialsRejected: Rule = (usage, circumstances) => {
   };
 };
 
-/** The operator counts more than the record does. */
+/** The provider counts more than the record does. */
 const otherPrograms: Rule = (usage, circumstances) => {
   const { used, limit, windowMs, foreign = 0, newRecord } = usage;
   const trouble = used < limit * 0.9 ? troubleOf(usage, circumstances, 'rate_limited') : undefined;
@@ -101,12 +101,12 @@ const otherPrograms: Rule = (usage, circumstances) => {
       : `No token is requested until ${instant(trouble.until, circumstances.now)}.`;
   const limited = `The token endpoint ${asksToWait(trouble?.status)}, but this record counts only ${used} of ${limit} ${countedBy(usage)}s in ${windowName(windowMs)}. ${next}`;
   const before = newRecord ? ': they may have been issued before it began' : '';
-  const counts = `The operator counts at least ${counted(foreign, 'token')} that this record does not know${before}.`;
+  const counts = `The provider counts at least ${counted(foreign, 'token')} that this record does not know${before}.`;
   return {
     cause: 'other-programs',
     evidence: [...(trouble ? [limited] : []), ...(foreign > 0 ? [counts] : [])].join(' '),
     remedy:
-      'Something else spends tokens of this client id: a program without this store, a second store or prefix, a person with curl. Or the agreement is lower than the limit that is set. Look for them, or ask the operator who got the tokens.',
+      'Something else spends tokens of this client id: a program without this store, a second store or prefix, a person with curl. Or the agreement is lower than the limit that is set. Look for them, or ask the provider who got the tokens.',
     weight: trouble ? (trouble.until === undefined ? 1.1 : 2) : Math.min(1, foreign / limit),
     audiences: [],
   };

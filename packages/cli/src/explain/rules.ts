@@ -93,7 +93,7 @@ const manyAudiences: Rule = (usage, { audiences }) => {
     cause: 'many-audiences',
     evidence: `${mine}. ${most.length} ${were(most.length)} for ${name}.`,
     remedy:
-      'The limit is per client, and all audiences of a client id share it. Ask the operator for a client id of its own for the audience that spends most.',
+      'The limit is per client, and all audiences of a client id share it. Ask the provider for a client id of its own for the audience that spends most.',
     weight: (spent / issuances.length) * 0.5,
     about: most,
   };
@@ -109,7 +109,7 @@ const shortTokens: Rule = (usage) => {
     cause: 'short-tokens',
     evidence: `Tokens live for ${duration(lifetime)}. To have ${audiences === 1 ? 'one' : counted(audiences, 'of them')} at all times takes about ${needed} of the ${usage.usable} usable ${countedBy(usage)}s in ${windowName(usage.windowMs)}.`,
     remedy:
-      'Ask the operator for tokens that live longer, or for a higher limit. If there is no limit, set SERVICE_AUTH_TOKEN_LIMIT=unlimited.',
+      'Ask the provider for tokens that live longer, or for a higher limit. If there is no limit, set SERVICE_AUTH_TOKEN_LIMIT=unlimited.',
     weight: needed >= usage.usable ? 1.2 : 0.4,
   };
 };
@@ -122,11 +122,11 @@ const lowLimit: Rule = (usage) => {
     usable < limit
       ? [
           `Of the limit of ${agreed} only ${usable} are usable; ${limit - usable} are in reserve in case the store loses its record.`,
-          'A store that loses nothing (file, PostgreSQL) holds a fifth in reserve, and Redis half. SERVICE_AUTH_RESERVE sets how many. Or ask the operator for a higher limit.',
+          'A store that loses nothing (file, PostgreSQL) holds a fifth in reserve, and Redis half. SERVICE_AUTH_RESERVE sets how many. Or ask the provider for a higher limit.',
         ]
       : [
           `The limit is only ${agreed}, and none is in reserve, so a few restarts or 401s use all of it.`,
-          'Ask the operator for a higher limit.',
+          'Ask the provider for a higher limit.',
         ];
   return {
     cause: 'low-limit',

@@ -39,7 +39,7 @@ export function budget(usage: Usage, style: Style): string[] {
 }
 
 function whatCounts({ counts }: Usage): string {
-  return counts ? ' The operator counts requests, refused ones too.' : '';
+  return counts ? ' The provider counts requests, refused ones too.' : '';
 }
 
 function windowSentence(

@@ -87,7 +87,7 @@ export function usageScreen(usage: Usage, scene: Scene, style: Style): string[] 
           '',
           ...section(
             style,
-            'Operator',
+            'Provider',
             paragraph(style, quotaSentences(usage, now)),
             usage.foreign ? 'yellow' : undefined,
           ),

@@ -70,12 +70,12 @@ export function spentElsewhereSentence(usage: Usage, now: number): string {
   return `${instance} said at ${instant(at, now)} that ${tokens} of ${windowName(windowMs)} ${count > 1 ? 'are' : 'is'} missing from this record: "${reason}".${counts}`;
 }
 
-/** What the operator itself counts, as its token endpoint said. Empty: it said nothing. */
+/** What the provider itself counts, as its token endpoint said. Empty: it said nothing. */
 export function quotaSentences({ quota = [] }: Usage, now: number): string {
   const sentences = quota.map(({ tokens, remaining, windowMs, observedAt, resetAt, foreign }) => {
     const unknown =
       foreign > 0 ? ` At least ${foreign} of them ${foreign === 1 ? 'is' : 'are'} not in this record.` : '';
-    return `At ${instant(observedAt, now)} the operator said that it counts ${tokens - remaining} of ${counted(tokens, 'token')} in its window of ${windowName(windowMs)}, which ends at ${instant(resetAt, now)}.${unknown}`;
+    return `At ${instant(observedAt, now)} the provider said that it counts ${tokens - remaining} of ${counted(tokens, 'token')} in its window of ${windowName(windowMs)}, which ends at ${instant(resetAt, now)}.${unknown}`;
   });
   return sentences.join(' ');
 }

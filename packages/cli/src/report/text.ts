@@ -24,7 +24,7 @@ export function coloured({ colours }: Style, colour: Colour, text: string): stri
   return colours && text !== '' ? `\u001B[${on}m${text}\u001B[${off}m` : text;
 }
 
-/** What the operator counts: `token` or `request`. */
+/** What the provider counts: `token` or `request`. */
 export function countedBy({ counts }: { readonly counts?: 'requests' | undefined }): string {
   return counts ? 'request' : 'token';
 }

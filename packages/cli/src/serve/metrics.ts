@@ -33,7 +33,7 @@ export function createMetrics(): Metrics {
   const storeFailures = counter('store_failures_total', 'Operations of the store that failed', ['operation']);
   const duration = new Histogram({
     name: 'service_auth_token_request_duration_seconds',
-    help: 'Token requests to the operator. error_type is empty for those that succeeded',
+    help: 'Token requests to the provider. error_type is empty for those that succeeded',
     labelNames: ['error_type'],
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers,
@@ -42,7 +42,7 @@ export function createMetrics(): Metrics {
   const expiresIn = gauge('token_expires_in_seconds', 'The remaining life of the present token', ['audience']);
   const storeUp = gauge('store_up', '1 if the record could be read for this answer');
   const budget = {
-    limit: gauge('budget_limit', 'Tokens of the window as agreed with the operator'),
+    limit: gauge('budget_limit', 'Tokens of the window as agreed with the provider'),
     usable: gauge('budget_usable', 'Tokens of the window less the reserve'),
     available: gauge('budget_available', 'Tokens that callers without one can have issued now'),
     usage: gauge('budget_usage', 'Tokens of the window by state', ['state']),

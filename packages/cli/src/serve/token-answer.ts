@@ -39,7 +39,7 @@ function tooShort(leftMs: number): Answer {
   return unavailable(503, description, Math.max(0, leftMs));
 }
 
-/** The answer to a caller who gets no token. 429: the budget is spent, or the operator said so. 503: the rest. */
+/** The answer to a caller who gets no token. 429: the budget is spent, or the provider said so. 503: the rest. */
 export function failureAnswer(error: unknown, now: number): Answer {
   if (!isServiceAuthError(error)) return unavailable(503, 'No token is available. Try again shortly.', soonMs);
   const { retryAt } = error;

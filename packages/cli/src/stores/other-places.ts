@@ -52,7 +52,7 @@ function described(usage: Usage | undefined, now: number): string {
   return ` (${counted(usage.used, 'token')} in ${windowName(usage.windowMs)}${last})`;
 }
 
-/** Says whether all known records together reach the limit of the operator. */
+/** Says whether all known records together reach the limit of the provider. */
 function together([own, ...others]: readonly [Usage, ...(Usage | undefined)[]], places: number): string {
   const known = others.filter((usage) => usage !== undefined);
   if (known.length < places) return '';

@@ -142,7 +142,7 @@ test('a budget that is spent is answered 429 with Retry-After, and the token tha
 
 test.for([
   ['an endpoint that answers 429', 429, { status: 429, headers: { 'retry-after': '120' } }],
-  ['credentials that the operator rejects', 503, { status: 401 }],
+  ['credentials that the provider rejects', 503, { status: 401 }],
   ['an endpoint that fails', 503, { status: 500 }],
 ] as const)('%s is answered %i with Retry-After', async ([, status, answer]) => {
   const service = await startCanaryService();

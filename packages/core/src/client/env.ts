@@ -14,7 +14,7 @@ import { type Env, mistakeIn, named, problemOfAddress, variableOption } from './
 /**
  * Reads options from environment variables: `SERVICE_AUTH_URL`, `SERVICE_BASE_URL`, `SERVICE_AUTH_AUDIENCE`, `SERVICE_AUTH_CLIENT_ID`,
  * `SERVICE_AUTH_CLIENT_SECRET`. Optional are `SERVICE_AUTH_TOKEN_LIMIT` (1 to 1,000,000 tokens, default 150; or windows such as `10/1h,50/24h`, with the
- * units `s`, `m`, `h`, `d`; or, where the operator counts requests, `300 requests` or `10 requests/10m`), `SERVICE_AUTH_RESERVE`, `SERVICE_AUTH_STORE_KEY` and `SERVICE_AUTH_INSTANCE`. An empty variable counts as missing. Options in
+ * units `s`, `m`, `h`, `d`; or, where the provider counts requests, `300 requests` or `10 requests/10m`), `SERVICE_AUTH_RESERVE`, `SERVICE_AUTH_STORE_KEY` and `SERVICE_AUTH_INSTANCE`. An empty variable counts as missing. Options in
  * `overrides` replace variables; one that is undefined does not.
  *
  * `SERVICE_AUTH_CLIENT_SECRET_FILE` names a file with the secret. The file is read for each token request, so a new secret needs no restart. The file of

@@ -47,7 +47,7 @@ const closeWithinMs = 2_000;
 export interface ServiceAuth extends TokenSource {
   /**
    * Reports that the token is compromised. When this has resolved, no `getToken()` of this process returns it, and 30 seconds later none of a process that can read the store.
-   * The API still accepts the token until it expires or the operator revokes it. The token is dropped even if no replacement can be issued now: the
+   * The API still accepts the token until it expires or the provider revokes it. The token is dropped even if no replacement can be issued now: the
    * result says when one can. `getUsage().available.reset` says it before. If the fleet knows no token of the audience, no reset is written.
    * The token is the one that this process serves, which `peekToken()` returns. If another process reset it before, its replacement stays in use, so many
    * processes may report one token. If this process serves none, the token is whatever the fleet uses.

@@ -46,7 +46,7 @@ export interface ServiceAuthErrorFields {
   /** The options have problems. `problems` lists all of them. */
   ERR_CONFIG: { readonly problems: readonly ConfigProblem[] };
   /**
-   * The budget of a window is spent. No request was sent. `limit`: the tokens of this window as agreed with the operator. `used`: the spent tokens.
+   * The budget of a window is spent. No request was sent. `limit`: the tokens of this window as agreed with the provider. `used`: the spent tokens.
    * `usable`: the tokens less the reserve. `windowMs`: which window it is. `newRecord`: the record may have replaced one that was lost, so it allows only
    * `allowed` tokens `until` an instant; undefined if that is not the reason.
    */

@@ -10,7 +10,7 @@ export type TokenResponseWarning =
   | 'content_type'
   | 'scope_missing';
 
-/** A window of an agreement with the operator. See `issuanceLimit`. */
+/** A window of an agreement with the provider. See `issuanceLimit`. */
 export interface AgreedWindow {
   readonly tokens: number;
   readonly windowMs: number;
@@ -99,7 +99,7 @@ export interface ServiceAuthEventFields {
     readonly others: readonly (AgreedWindow & { readonly instance: string; readonly seenAt: number })[];
   };
   /**
-   * The token endpoint said what the operator counts in one of its windows (`Auth0-Client-Quota-Limit`, or `Auth0-Organization-Quota-Limit`, which counts
+   * The token endpoint said what the provider counts in one of its windows (`Auth0-Client-Quota-Limit`, or `Auth0-Organization-Quota-Limit`, which counts
    * all clients of the organization). There is one event for each window of an answer. It is advice: no caller waits or is refused for it.
    */
   quota_observed: {

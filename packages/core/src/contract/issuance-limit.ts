@@ -14,7 +14,7 @@ export interface IssuanceWindow extends Counting {
 
 interface Counting {
   /**
-   * What the operator counts. `requests`: every request that reaches the token endpoint, refused ones too. Default `tokens`, or for one
+   * What the provider counts. `requests`: every request that reaches the token endpoint, refused ones too. Default `tokens`, or for one
    * of several windows what the limit says.
    */
   counts?: 'tokens' | 'requests' | undefined;
@@ -44,7 +44,7 @@ interface SeveralWindows extends Reserve {
   windowMs?: undefined;
 }
 
-/** The agreement with the operator: at most `tokens` per client within `windowMs`, or several of such `windows`. All of them are kept. */
+/** The agreement with the provider: at most `tokens` per client within `windowMs`, or several of such `windows`. All of them are kept. */
 export type IssuanceLimit = OneWindow | SeveralWindows;
 
 /** Without `counts` only tokens count. */
@@ -156,7 +156,7 @@ const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_
 
 /**
  * Reads a limit that is written like `300`, `10/1h,50/24h` or `10 requests/10m`, with the units s, m, h and d. Undefined: the text is not written so. `requests`:
- * the operator counts these.
+ * the provider counts these.
  */
 export function parseLimit(text: string): IssuanceLimit | undefined {
   const windows = text.split(',').map((part) => {

@@ -57,7 +57,7 @@ export interface ServiceAuthOptions {
   /** The client secret, 1 to 4,096 characters, or a function that returns it. The function is called before each attempt that may request a token. If it fails, or does not answer within `timeoutMs`, callers without a token get `ERR_CLIENT_SECRET`. */
   clientSecret?: string | (() => string | Promise<string>) | undefined;
   /**
-   * The agreement with the operator. Default: 150 tokens in 24 hours. `'unlimited'`: there is none, so nothing is refused for it, and what is spent is counted
+   * The agreement with the provider. Default: 150 tokens in 24 hours. `'unlimited'`: there is none, so nothing is refused for it, and what is spent is counted
    * all the same. `'inherit'` is for tools of people, which must not change the agreement of a fleet:
    * the client states none and keeps the one that was stated last in the record, however long ago. If the record has none, it keeps to the default.
    */

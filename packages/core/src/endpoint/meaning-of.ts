@@ -46,19 +46,18 @@ export function meaningOf(
   const { status } = response;
   // A transport of one's own may answer anything, and the status is kept in the record.
   if (!Number.isInteger(status) || status < 0 || status > 999)
-    return { kind: 'ambiguous', charge: 1, error: 'TypeError INVALID_STATUS' };
+    return { kind: 'ambiguous', error: 'TypeError INVALID_STATUS' };
   const toldMs = retryDelayMs(response, clock);
   const isSuccess = status >= 200 && status < 300;
   if (isSuccess) {
-    if (body.length > maxBodyLength) return { kind: 'ambiguous', charge: 1, status, reason: 'too_large' };
+    if (body.length > maxBodyLength) return { kind: 'ambiguous', status, reason: 'too_large' };
     const token = readTokenResponse(body, headerOf(response, 'content-type'), expected);
     if (typeof token === 'object') return { kind: 'token', token };
     const tokenType = token === 'token_type' ? readTokenType(body) : undefined;
-    if (!isRefusal(body))
-      return { kind: 'ambiguous', charge: 1, status, reason: token, tokenType, retryAfterMs: toldMs };
+    if (!isRefusal(body)) return { kind: 'ambiguous', status, reason: token, tokenType, retryAfterMs: toldMs };
   }
   if (!isSuccess && (status === 408 || status === 425 || !(status >= 300 && status < 500)))
-    return { kind: 'ambiguous', charge: 1, status, retryAfterMs: toldMs };
+    return { kind: 'ambiguous', status, retryAfterMs: toldMs };
 
   const text = `${body}`.slice(0, maxBodyLength);
   const oauthError = readOAuthError(text);

@@ -14,7 +14,7 @@ import type { ExpectedToken } from './token-response.ts';
 /** A token, or the outcome of a request that brought none. */
 export type TokenRequestResult = Meaning & Quotas;
 
-/** What an answer says of the operator's count: that of this client, and that of all clients of its organization. */
+/** What an answer says of the provider's count: that of this client, and that of all clients of its organization. */
 export interface Quotas {
   readonly quota?: readonly Quota[] | undefined;
   readonly organizationQuota?: readonly Quota[] | undefined;
@@ -67,14 +67,14 @@ export async function requestToken(
   const result = await within(timeoutMs, clock, exchange).catch((error: unknown) => failureOf(error, clock));
   ended?.removeEventListener('abort', abort);
   if (result === timedOut) abort();
-  return result === timedOut ? (rejection ?? { kind: 'ambiguous', charge: 1, error: 'TimeoutError' }) : result;
+  return result === timedOut ? (rejection ?? { kind: 'ambiguous', error: 'TimeoutError' }) : result;
 }
 
 function isSuccess({ status }: TransportResponse): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Returns the meaning of an answer, and what it says of the operator's count. */
+/** Returns the meaning of an answer, and what it says of the provider's count. */
 function interpret(
   response: TransportResponse,
   body: string,
@@ -91,11 +91,11 @@ function interpret(
 
 function failureOf(error: unknown, clock: Clock): TokenRequestResult {
   if (isServiceAuthError(error) && error.code === 'ERR_TOKEN_RESPONSE') {
-    return { kind: 'ambiguous', charge: 1, reason: error.reason };
+    return { kind: 'ambiguous', reason: error.reason };
   }
   const what = describeError(error);
   // A proxy's refusal may come with the status of the proxy, so this is asked first.
   if (neverConnected(error)) return { kind: 'released', cause: 'unreachable', error: what };
   const answer = answerIn(error);
-  return answer ? interpret(answer, '', clock) : { kind: 'ambiguous', charge: 1, error: what };
+  return answer ? interpret(answer, '', clock) : { kind: 'ambiguous', error: what };
 }

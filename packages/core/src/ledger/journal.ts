@@ -17,14 +17,14 @@ export type OutcomeKind = 'unsent' | 'unreached' | 'refused' | 'unknown' | 'issu
 export type Unknown = Readonly<Record<string, unknown>>;
 
 /**
- * What the operator counted in one of its windows, as an answer of its endpoint said: the length of the window, its tokens, those of them that remain, and
+ * What the provider counted in one of its windows, as an answer of its endpoint said: the length of the window, its tokens, those of them that remain, and
  * how long after the count the window ends. A later release may add numbers.
  */
 export type Quota = readonly [windowMs: number, tokens: number, remaining: number, endsInMs: number, ...more: number[]];
 
-/** What an answer said that the operator counts. */
+/** What an answer said that the provider counts. */
 export interface QuotaSaid {
-  /** When the token request was reserved, and when its outcome was known. The operator counted in between. */
+  /** When the token request was reserved, and when its outcome was known. The provider counted in between. */
   readonly askedAt: number;
   readonly at: number;
   readonly figures: readonly Quota[];
@@ -130,7 +130,7 @@ export interface StoredToken {
   readonly more?: readonly unknown[] | undefined;
 }
 
-/** One window of the agreement with the operator. These members are its identity. */
+/** One window of the agreement with the provider. These members are its identity. */
 export interface Term {
   readonly tokens: number;
   readonly windowMs: number;
@@ -174,7 +174,7 @@ export interface LedgerRecord {
   readonly tokens: readonly StoredToken[];
   /** Of each audience the generation up to which its tokens were reset. */
   readonly revoked: Readonly<Record<string, number>>;
-  /** What the operator said last. It is advice: it counts nothing and holds up nobody. */
+  /** What the provider said last. It is advice: it counts nothing and holds up nobody. */
   readonly quota?: QuotaSaid | undefined;
   readonly more?: Unknown | undefined;
 }

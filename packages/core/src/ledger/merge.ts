@@ -80,7 +80,7 @@ function larger(one: Bucket, other: Bucket): Bucket {
   return { ...one, refused, count: Math.max(one.count, other.count), last: Math.max(one.last, other.last), more };
 }
 
-/** Returns what the operator said later. */
+/** Returns what the provider said later. */
 export function newerQuota(one: QuotaSaid | undefined, other: QuotaSaid | undefined): QuotaSaid | undefined {
   return one && other && one.at !== other.at ? (one.at > other.at ? one : other) : later(one, other);
 }

@@ -4,7 +4,7 @@ import { termLimits } from './limits.ts';
 
 const second = 1_000;
 
-/** What the operator said of a window that has not ended, and when it said so. `foreign`: at least so many tokens of the window are unknown to the record. */
+/** What the provider said of a window that has not ended, and when it said so. `foreign`: at least so many tokens of the window are unknown to the record. */
 export interface Figure {
   readonly quota: Quota;
   readonly at: number;
@@ -12,7 +12,7 @@ export interface Figure {
   readonly foreign: number;
 }
 
-/** Returns what the operator said last, of its windows that have not ended. */
+/** Returns what the provider said last, of its windows that have not ended. */
 export function figuresOf(record: LedgerRecord, now: number): readonly Figure[] {
   if (!record.quota) return [];
   const { askedAt, at, figures } = record.quota;
@@ -22,8 +22,8 @@ export function figuresOf(record: LedgerRecord, now: number): readonly Figure[] 
 }
 
 /**
- * Returns how many tokens of an operator's window the record does not know. What may have been issued before the window began, or after the operator
- * counted, is taken for the fleet's own, so that no other program is suspected without need. The operator counted between `askedAt` and `toldAt`.
+ * Returns how many tokens of a provider's window the record does not know. What may have been issued before the window began, or after the provider
+ * counted, is taken for the fleet's own, so that no other program is suspected without need. The provider counted between `askedAt` and `toldAt`.
  */
 export function foreignIn(
   record: LedgerRecord,

@@ -43,7 +43,6 @@ type AnswerKind =
   /** A token may have been issued. */
   | {
       readonly kind: 'ambiguous';
-      readonly charge: 1;
       readonly status?: number | undefined;
       /** The endpoint said how long it will be unavailable. */
       readonly retryAfterMs?: number | undefined;

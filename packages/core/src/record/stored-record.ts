@@ -78,7 +78,7 @@ export interface SpentElsewhere {
   reason: string;
   /** The store's clock, in epoch milliseconds. */
   now: number;
-  /** The agreement with the operator. Default: that of the record, or 150 tokens in 24 hours. */
+  /** The agreement with the provider. Default: that of the record, or 150 tokens in 24 hours. */
   issuanceLimit?: IssuanceLimit | undefined;
 }
 

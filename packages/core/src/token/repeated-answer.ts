@@ -7,7 +7,7 @@ import type { ReservedRequest } from './reserved-request.ts';
 const second = 1_000;
 
 /** The outcome of an answer that repeats a token. A cache may have answered, so it is unknown whether the endpoint received the request. */
-export const repeatedAnswer = { kind: 'ambiguous', charge: 1, reason: 'cached' } as const;
+export const repeatedAnswer = { kind: 'ambiguous', reason: 'cached' } as const;
 
 /**
  * Returns whether an answer repeats a token that the fleet has already, or one that was reset. An endpoint may return one token until that expires, with

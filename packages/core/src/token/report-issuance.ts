@@ -27,7 +27,7 @@ export function reportIssuance(
   if (missingScope) warn(`The token for ${clientId} lacks the scope ${missingScope}.`, 'SERVICE_AUTH_MISSING_SCOPE');
 }
 
-/** Reports what the operator counts, as the answer to an attempt said. `view`: the record with the attempt. While it is not written, others may know of more tokens. */
+/** Reports what the provider counts, as the answer to an attempt said. `view`: the record with the attempt. While it is not written, others may know of more tokens. */
 export function reportQuota(
   { settings: { emit, clock }, sharedRecord }: ClientParts,
   { quota = [], organizationQuota = [] }: Quotas,

@@ -26,7 +26,7 @@ export interface UsageReaderOptions {
   issuer?: string | undefined;
   /** The identifier of the client, as the fleet has it: 1 to 512 characters. */
   clientId: string;
-  /** The agreement with the operator. Default: what the processes of the fleet wrote into the record. Without any of it, 150 tokens in 24 hours. */
+  /** The agreement with the provider. Default: what the processes of the fleet wrote into the record. Without any of it, 150 tokens in 24 hours. */
   issuanceLimit?: IssuanceLimit | 'unlimited' | undefined;
   /** The source of time, for tests. Default: the clocks of this machine. */
   clock?: Clock | undefined;

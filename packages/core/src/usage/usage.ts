@@ -20,10 +20,10 @@ export interface Issuance {
 
 /** One window of the agreement. */
 export interface WindowUsage {
-  /** The tokens of a window as agreed with the operator. */
+  /** The tokens of a window as agreed with the provider. */
   readonly tokens: number;
   readonly windowMs: number;
-  /** `requests`: the operator counts these, so `tokens`, `used` and the others are numbers of requests, refused ones among them. Undefined: tokens. */
+  /** `requests`: the provider counts these, so `tokens`, `used` and the others are numbers of requests, refused ones among them. Undefined: tokens. */
   readonly counts?: 'requests' | undefined;
   /** The tokens that the fleet may spend: `tokens` less the reserve. */
   readonly usable: number;
@@ -92,14 +92,14 @@ export interface SpentElsewhereInfo {
 }
 
 /**
- * What the operator counts in one of its windows, as the token endpoint said last (`Auth0-Client-Quota-Limit`,
+ * What the provider counts in one of its windows, as the token endpoint said last (`Auth0-Client-Quota-Limit`,
  * https://auth0.com/docs/fine-grained-m2m-token-quotas). It may lag behind, and is advice: no caller waits or is refused for it.
  */
 export interface QuotaUsage {
   readonly windowMs: number;
   /** The tokens of the window. */
   readonly tokens: number;
-  /** Those of them that remain, as the operator counts. */
+  /** Those of them that remain, as the provider counts. */
   readonly remaining: number;
   /** At least so many tokens of the window are unknown to the record: they were issued without this store, or before the record began. */
   readonly foreign: number;
@@ -111,9 +111,9 @@ export interface QuotaUsage {
 
 /** The tokens of the window that has the least room. All counts are those of the whole fleet that shares the store. */
 export interface Usage {
-  /** The tokens of a window as agreed with the operator. */
+  /** The tokens of a window as agreed with the provider. */
   readonly limit: number;
-  /** `requests`: the operator counts these, so `limit`, `used` and the others are numbers of requests, refused ones among them. Undefined: tokens. */
+  /** `requests`: the provider counts these, so `limit`, `used` and the others are numbers of requests, refused ones among them. Undefined: tokens. */
   readonly counts?: 'requests' | undefined;
   /** The tokens that the fleet may spend: `limit` less the reserve. */
   readonly usable: number;
@@ -144,7 +144,7 @@ export interface Usage {
   /**
    * When the next spent token leaves the window, in epoch milliseconds of this machine's clock. Undefined: no token is spent. With a window of 24 hours
    * that is 25 hours and 10 minutes after a token was issued: a calendar day with a change of clocks has 25 hours, and the clocks of the store and of the
-   * operator may differ by 10 minutes. A token of unknown outcome counts for 27 hours, because its request may have arrived late.
+   * provider may differ by 10 minutes. A token of unknown outcome counts for 27 hours, because its request may have arrived late.
    */
   readonly nextFreeAt: number | undefined;
   /** When the window has no more room for callers without a token at the pace of its last quarter, in epoch milliseconds. Undefined: it will keep some. */
@@ -174,7 +174,7 @@ export interface Usage {
   readonly resets: readonly ResetInfo[];
   /** What somebody said about tokens that the record has not seen. Undefined: nobody said anything that still counts. */
   readonly spentElsewhere: SpentElsewhereInfo | undefined;
-  /** What the operator counts in its windows that have not ended. Undefined: the token endpoint said nothing. */
+  /** What the provider counts in its windows that have not ended. Undefined: the token endpoint said nothing. */
   readonly quota?: readonly QuotaUsage[] | undefined;
   /** The largest `foreign` of `quota`: tokens of this client that somebody without this store got, or that the record is too young to know. Undefined: the token endpoint said nothing. */
   readonly foreign?: number | undefined;

@@ -191,7 +191,7 @@ describe('what a later release writes', () => {
       outcomeMore: undefined,
     };
     const open = { ...written, attempts: [attempt, ...written.attempts.slice(1)] };
-    const settled = settle(open, latest.now + hour, attempt, { kind: 'ambiguous', charge: 1 });
+    const settled = settle(open, latest.now + hour, attempt, { kind: 'ambiguous' });
     expect(settled.attempts[0]).toMatchObject({ id: attempt.id, more: attempt.more, outcome: { kind: 'unknown' } });
     expect(laterParts(settled)).toEqual(laterParts(open));
   });

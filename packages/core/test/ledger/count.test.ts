@@ -82,7 +82,7 @@ describe('what counts', () => {
   });
 
   test('is what somebody said was spent elsewhere: the largest number, from the latest instant on', () => {
-    const said = (id: string, tokens: number) => ({ id, tokens, by: 'operator', reason: 'a count' });
+    const said = (id: string, tokens: number) => ({ id, tokens, by: 'provider', reason: 'a count' });
     const once = withSpentElsewhere(recordWith([]), noon, said('one', 40), usual) as LedgerRecord;
     expect(withSpentElsewhere(once, noon, said('less', 30), usual)).toBeUndefined();
     const twice = withSpentElsewhere(once, noon + hour, said('two', 50), usual) as LedgerRecord;
@@ -94,7 +94,7 @@ describe('what counts', () => {
   test('is, when the largest number that was said leaves, the largest that was said later', () => {
     const saidAt = [3, 20, 10, 1].map((hours) => noon - hours * hour).sort((a, b) => a - b);
     const orders = [10, 4, 8, 6].map((tokens, index) => {
-      return { id: `${index}`, at: saidAt[index] ?? 0, kind: 'spent', by: 'operator', tokens };
+      return { id: `${index}`, at: saidAt[index] ?? 0, kind: 'spent', by: 'provider', tokens };
     });
     const parts = partsOf(recordWith([], { orders }), noon, term);
     const leave = (at: number) => at + term.settledMs;
@@ -107,11 +107,11 @@ describe('what counts', () => {
   });
 
   test('is not what a later release says was spent in a way that this one cannot read', () => {
-    const strange = { id: 'strange', at: noon, kind: 'spent', by: 'operator', more: { about: 40 } };
+    const strange = { id: 'strange', at: noon, kind: 'spent', by: 'provider', more: { about: 40 } };
     const record = recordWith([], { orders: [strange, { ...strange, id: 'other' }] });
     expect(used(record, noon, usual)).toBe(0);
     expect(spentElsewhere(record, noon - hour)?.tokens).toBeUndefined();
-    const said = { id: 'said', tokens: 5, by: 'operator', reason: 'a count' };
+    const said = { id: 'said', tokens: 5, by: 'provider', reason: 'a count' };
     const next = withSpentElsewhere(record, noon, said, usual) as LedgerRecord;
     expect(used(next, noon, usual)).toBe(5);
     expect(withSpentElsewhere(next, noon, { ...said, id: 'less', tokens: 4 }, usual)).toBeUndefined();
@@ -171,7 +171,7 @@ describe('compaction', () => {
     const dropped: Partial<LedgerRecord>[] = [
       { attempts: [attemptAt(old)] },
       { buckets: [{ ...bucket, last: old }] },
-      { orders: [{ id: 'said', at: old, kind: 'spent', by: 'operator', tokens: 4 }] },
+      { orders: [{ id: 'said', at: old, kind: 'spent', by: 'provider', tokens: 4 }] },
     ];
     for (const fields of dropped) {
       const record = compact(recordWith([], fields), noon, usual);

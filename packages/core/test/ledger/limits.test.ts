@@ -64,7 +64,7 @@ describe('the numbers of a term', () => {
     expect(limits.ceilings).toMatchObject({ cold: usable, reset: usable });
   });
 
-  test(`any agreement leaves something usable, tiers in order, and windows longer than the operator's (seed ${seed})`, () => {
+  test(`any agreement leaves something usable, tiers in order, and windows longer than the provider's (seed ${seed})`, () => {
     const agreement = fc.record({
       tokens: fc.integer({ min: 1, max: 1_000_000 }),
       windowMs: fc.integer({ min: second, max: 31 * day }),

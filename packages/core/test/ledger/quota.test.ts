@@ -8,7 +8,7 @@ import { day, hour, minute, second } from '../support/instants.ts';
 import { ambiguous, attemptAt, recordWith, seenAt, tried, unknownAt, usual } from './support/attempts.ts';
 import { noon } from './support/history.ts';
 
-/** The operator's day began ten hours ago, and it counts 20 tokens. */
+/** The provider's day began ten hours ago, and it counts 20 tokens. */
 const said: Quota = [day, 150, 130, 14 * hour];
 const began = noon - 10 * hour;
 
@@ -16,7 +16,7 @@ const foreign = (attempts: readonly Attempt[], toldAt: number = noon + second) =
   foreignIn(recordWith(attempts), said, noon, toldAt);
 
 describe('tokens that the record does not know', () => {
-  test('are what the operator counts, less what was issued in its window', () => {
+  test('are what the provider counts, less what was issued in its window', () => {
     expect(foreign([])).toBe(20);
     expect(foreign([attemptAt(noon), attemptAt(began + minute)])).toBe(18);
   });
@@ -28,12 +28,12 @@ describe('tokens that the record does not know', () => {
     expect(foreign([attemptAt(began - 2 * hour, unknownAt(began))])).toBe(20);
   });
 
-  test('are not fewer because of those that were issued after the operator counted', () => {
+  test('are not fewer because of those that were issued after the provider counted', () => {
     expect(foreign([attemptAt(noon + minute)])).toBe(20);
     expect(foreign([attemptAt(noon + minute)], noon + 2 * minute)).toBe(19);
   });
 
-  test('are none if the record knows more than the operator, which may lag', () => {
+  test('are none if the record knows more than the provider, which may lag', () => {
     expect(foreign(Array.from({ length: 30 }, (_, index) => attemptAt(noon - index * minute)))).toBe(0);
   });
 
@@ -44,7 +44,7 @@ describe('tokens that the record does not know', () => {
   });
 });
 
-describe('what the operator said last', () => {
+describe('what the provider said last', () => {
   const saying = (remaining: number) => (): Answer => ({ ...ambiguous(), quota: [[day, 150, remaining, 14 * hour]] });
   const remainingOf = (record: LedgerRecord) => figuresOf(record, noon).map(({ quota: [, , remaining] }) => remaining);
 
@@ -62,7 +62,7 @@ describe('what the operator said last', () => {
     const silent = tried(before, noon - 2 * hour, { id: 'silent' }, ambiguous).record;
     const after = tried(silent, noon - hour, { id: 'after' }, saying(8)).record;
     expect([before, silent, after].map(remainingOf)).toEqual([[9], [9], [8]]);
-    // An outcome that the store hears of late tells what the operator said then.
+    // An outcome that the store hears of late tells what the provider said then.
     const [attempt] = before.attempts as [Attempt];
     expect(remainingOf(settle(after, noon, attempt, saying(9)()))).toEqual([8]);
     expect([merge(before, after), merge(after, before)].map(remainingOf)).toEqual([[8], [8]]);

@@ -1,4 +1,4 @@
-// Where the operator counts requests: what an attempt costs, and what the record must know for it.
+// Where the provider counts requests: what an attempt costs, and what the record must know for it.
 import { describe, expect, test } from 'vitest';
 import { costOf } from '../../src/ledger/attempt.ts';
 import { fitted } from '../../src/ledger/bound.ts';

@@ -45,7 +45,7 @@ export interface TokenEndpointOptions {
   readonly authentication: TestClientAuthentication | undefined;
   readonly assertions: AssertionCheck;
   readonly lifetimeMs: number;
-  /** The header of an answer to this client. Undefined: the operator says nothing of its count. */
+  /** The header of an answer to this client. Undefined: the provider says nothing of its count. */
   readonly quota: ((clientId: string, now: number) => string) | undefined;
   /** Called with the value of each token when it is issued. */
   readonly onIssued: (token: string, claims: TokenClaims) => void;

@@ -38,7 +38,7 @@ export function drawnAnswer(random: Random, attempt: Attempt, now: number): Answ
   const token = { audience, keyId, id, generation, ...life, sealed: 'c2VhbGVk', hash: `hash ${random.integer(1, 9)}` };
   return random.pick<Answer>([
     { kind: 'issued', token },
-    { kind: 'ambiguous', charge: 1, status: 503, retryAfterMs: 60_000, reason: 'not_json' },
+    { kind: 'ambiguous', status: 503, retryAfterMs: 60_000, reason: 'not_json' },
     { kind: 'released', cause: 'unreachable' },
     { kind: 'released', cause: 'misconfigured', status: 404 },
     { kind: 'released', cause: 'credentials', status: 401, oauthError: 'invalid_client' },

@@ -90,7 +90,7 @@ export function createHands(world: Time, store: () => KeptStore, resets: Resets)
         if (event.type === 'store_failed') hand.isStoreFailing = true;
         if (event.type === 'store_recovered') hand.isStoreFailing = false;
         if (event.type !== 'token_issued' && event.type !== 'token_adopted') return;
-        // A process keeps its newest token, even one that ends earlier because the operator shortened the lives.
+        // A process keeps its newest token, even one that ends earlier because the provider shortened the lives.
         const endsAt = world.now + event.expiresAt - asker.machine.clock.now();
         if (hand.good && endsAt < hand.good.expiresAt) hand.good = undefined;
       },

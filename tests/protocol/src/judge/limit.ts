@@ -56,7 +56,7 @@ export const theLimitIsKept: Promised = ({ world, settings, service, calendars, 
   };
 };
 
-/** Where the operator counts requests, no window sees more of them than the agreement allows, probes and refused ones among them. All processes have one agreement. */
+/** Where the provider counts requests, no window sees more of them than the agreement allows, probes and refused ones among them. All processes have one agreement. */
 export const refusedRequestsAreInTheLimit: Promised = ({ world, calendars, facts: { agreements } }, violated) => {
   const arrivedAt: number[] = [];
   return {

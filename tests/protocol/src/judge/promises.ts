@@ -14,7 +14,7 @@ export const promises: Readonly<Record<string, readonly Promised[]>> = {
   '1. The limit': [limit.theLimitIsKept, limit.refusedRequestsAreInTheLimit],
   '2. The count': [
     count.theCountCoversEveryToken,
-    quota.theOperatorIsQuotedAsItSpoke,
+    quota.theProviderIsQuotedAsItSpoke,
     quota.noTokenOfTheFleetIsForeign,
     quota.foreignTokensAreNoticed,
   ],

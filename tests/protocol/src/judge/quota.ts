@@ -12,7 +12,7 @@ interface Said extends Figure {
 
 type Quoted = Pick<Figure, 'windowMs' | 'tokens' | 'remaining' | 'foreign'>;
 
-/** Remembers what the operator said, and finds what a quotation may rest on. */
+/** Remembers what the provider said, and finds what a quotation may rest on. */
 function memoryOf(world: { readonly now: number }) {
   const said: Said[] = [];
   return {
@@ -27,8 +27,8 @@ function memoryOf(world: { readonly now: number }) {
   };
 }
 
-/** What a process reports of the operator's count, and what `getUsage()` shows of it, are the operator's own words, and end with its window. */
-export const theOperatorIsQuotedAsItSpoke: Promised = ({ world, store }, violated) => {
+/** What a process reports of the provider's count, and what `getUsage()` shows of it, are the provider's own words, and end with its window. */
+export const theProviderIsQuotedAsItSpoke: Promised = ({ world, store }, violated) => {
   const { remember, sourcesOf } = memoryOf(world);
   const judge = (quoted: Quoted) => {
     if (sourcesOf(quoted).length === 0) violated(`${quoted.tokens - quoted.remaining} of ${quoted.tokens}`);
@@ -67,7 +67,7 @@ export const noTokenOfTheFleetIsForeign: Promised = ({ world, facts: { usages } 
   };
 };
 
-/** If nothing fails and the operator is right, all tokens are noticed that somebody without the store got, but for those that may have been issued to the fleet. */
+/** If nothing fails and the provider is right, all tokens are noticed that somebody without the store got, but for those that may have been issued to the fleet. */
 export const foreignTokensAreNoticed: Promised = ({ world, settings, service }, violated) => {
   const { remember, sourcesOf } = memoryOf(world);
   return {

@@ -4,11 +4,11 @@ import type { Clock, StoreDurability } from '@service-auth/core';
 export interface Term {
   readonly tokens: number;
   readonly windowMs: number;
-  /** The operator counts every request that arrives. */
+  /** The provider counts every request that arrives. */
   readonly counts?: 'requests';
 }
 
-/** The agreement with the operator, as a process is told it. */
+/** The agreement with the provider, as a process is told it. */
 export interface Agreement {
   readonly windows: readonly Term[];
   /** Undefined: core's default. */
@@ -72,7 +72,7 @@ export interface KeptStore {
   readonly lostAt: number;
 }
 
-/** A clock of an operator. It names the calendar window that an instant belongs to. */
+/** A clock of a provider. It names the calendar window that an instant belongs to. */
 export interface Calendar {
   readonly name: string;
   labelOf(now: number, windowMs: number): string;
@@ -115,7 +115,7 @@ export interface Circumstances {
   readonly tokensPerRequest?: number;
   /** The endpoint returns one token until that expires, with the life that it has left. */
   readonly repeatsToken?: boolean;
-  /** The operator says what it counts. */
+  /** The provider says what it counts. */
   readonly quota?: { readonly isTrue: boolean };
   /** The API of this audience answers 401 to every token. */
   readonly rejecting?: string;

@@ -38,7 +38,7 @@ export interface Ending {
   readonly toldMs: number;
 }
 
-/** What the operator says of its count in one window. */
+/** What the provider says of its count in one window. */
 export interface Figure {
   readonly windowMs: number;
   readonly tokens: number;
@@ -90,7 +90,7 @@ export interface Sights {
   arrived(): void;
   /** The endpoint issued this token. */
   issued(token: IssuedToken): void;
-  /** The operator says with an answer what it counts, in a form that can be understood. */
+  /** The provider says with an answer what it counts, in a form that can be understood. */
   quotaSaid(figures: readonly Figure[]): void;
   /** The answer reached the process, or the news that no connection was made. */
   answered(request: SentRequest, ending: Ending): void;

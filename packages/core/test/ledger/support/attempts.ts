@@ -87,4 +87,4 @@ export function issued({ audience, keyId, id, generation }: Attempt, now: number
   return { kind: 'issued', token };
 }
 
-export const ambiguous = (): Answer => ({ kind: 'ambiguous', charge: 1, status: 500 });
+export const ambiguous = (): Answer => ({ kind: 'ambiguous', status: 500 });

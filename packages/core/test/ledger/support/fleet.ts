@@ -85,7 +85,7 @@ interface Doing {
   readonly heard: Answer | undefined;
 }
 
-const ambiguous: Answer = { kind: 'ambiguous', charge: 1 };
+const ambiguous: Answer = { kind: 'ambiguous' };
 
 /** What the provider does with a request. */
 const answers: Readonly<Record<How, Doing>> = {

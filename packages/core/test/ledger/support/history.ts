@@ -91,7 +91,7 @@ export function historyOf(seed: number, { steps, compacts = true, faults = false
     }
     if (chance(0.02)) write(withRetry(record, now, { id: `retry-${seed}-${step}`, by: who.instance }));
     if (chance(0.005)) {
-      const said = { id: `spent-${seed}-${step}`, by: 'operator', reason: 'a count', tokens: 3 + below(20) };
+      const said = { id: `spent-${seed}-${step}`, by: 'provider', reason: 'a count', tokens: 3 + below(20) };
       write(withSpentElsewhere(record, now, said, wide) ?? record);
     }
     if (faults && chance(0.01)) {
@@ -164,7 +164,6 @@ function answerTo(attempt: Attempt, now: number, isDown: boolean, random: () => 
   if (dice < 0.88)
     return {
       kind: 'ambiguous',
-      charge: 1,
       status: 500,
       retryAfterMs: random() < 0.2 ? minute : undefined,
     };

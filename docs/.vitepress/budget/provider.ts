@@ -1,14 +1,14 @@
 import { createService, type Service } from '../../../tests/protocol/src/service.ts';
 import type { World } from '../../../tests/protocol/src/world.ts';
 
-/** What the operator issues in a window. */
+/** What the provider issues in a window. */
 export interface Window {
   readonly tokens: number;
   readonly windowMs: number;
 }
 
 /** The token endpoint and the API of one client. The endpoint counts, and enforces the limit. */
-export interface Operator {
+export interface Provider {
   /** Answers a token request of a process. */
   answer(body: string, process: string): { readonly status: number; readonly body: string };
   /** The answer of the API to a token. */
@@ -34,8 +34,8 @@ export const credentials = {
   clientSecret: 'secret of the example',
 };
 
-/** Creates the operator of a fleet. Its tokens live for `lifeMs`. */
-export function createOperator(world: World, windows: readonly Window[], lifeMs: number): Operator {
+/** Creates the provider of a fleet. Its tokens live for `lifeMs`. */
+export function createProvider(world: World, windows: readonly Window[], lifeMs: number): Provider {
   const service = createService(
     world,
     credentials.clientSecret,

@@ -3,7 +3,7 @@ import type { Random } from './random.ts';
 import type { Service } from './service.ts';
 import type { World } from './world.ts';
 
-/** How the operator speaks of its own count. */
+/** How the provider speaks of its own count. */
 export interface QuotaSettings {
   /** False: nothing that it says is true. */
   readonly isTrue: boolean;
@@ -11,8 +11,8 @@ export interface QuotaSettings {
   readonly foreignEveryMs: number;
 }
 
-/** The operator behind the endpoint. */
-export interface Operator {
+/** The provider behind the endpoint. */
+export interface Provider {
   /** The headers of an answer. They are missing half of the time. */
   headers(): Readonly<Record<string, string>>;
 }
@@ -34,19 +34,19 @@ const nonsense = [
   '',
 ];
 
-/** Creates the operator of a run. `said`: called with what it says, if anybody can understand it. */
-export function createOperator(
+/** Creates the provider of a run. `said`: called with what it says, if anybody can understand it. */
+export function createProvider(
   world: World,
   random: Random,
   service: Service,
   { isTrue, foreignEveryMs }: QuotaSettings,
   untilMs: number,
   said: (figures: readonly Figure[]) => void,
-): Operator {
+): Provider {
   const foreign: number[] = [];
   for (let at = 0; at < untilMs; at += -Math.log(1 - random.next()) * foreignEveryMs) foreign.push(at);
 
-  /** What was counted in a window, as the operator knew it a while ago. */
+  /** What was counted in a window, as the provider knew it a while ago. */
   function figureOf(name: keyof typeof windows, lagMs: number): Figure & { readonly endsInSeconds: number } {
     const windowMs = windows[name];
     const beganAt = Math.floor(world.now / windowMs) * windowMs;
