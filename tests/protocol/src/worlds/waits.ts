@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { minutesOf } from './outage-watch.ts';
+import { type Figures, minutesOf } from './outage-watch.ts';
 import { type OutageWorld, usualWorld } from './outage-world.ts';
-import type { Row } from './tried-worlds.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -36,7 +35,7 @@ export const waitWorlds: readonly OutageWorld[] = limits.flatMap(({ usable, toke
 );
 
 /** The page with these waits in its table. */
-export function withWaits(rows: readonly Row[]): string {
+export function withWaits(rows: readonly { readonly name: string; readonly figures: Figures }[]): string {
   const waits = new Map(rows.map(({ name, figures }) => [name, minutesOf(figures.waitMs)]));
   const lines = limits.map(({ usable }) => {
     const cells = lengths.map((minutes) => waits.get(nameOf(usable, minutes)));
