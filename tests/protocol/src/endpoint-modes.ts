@@ -148,13 +148,16 @@ export const endpointModes: Readonly<Record<string, Mode>> = {
       }),
   },
   outages: {
-    about: 'the real figures, an endpoint that fails in one way for minutes or days',
+    about: 'the real figures, an endpoint that fails in one way for minutes or days, and sometimes people who order retries',
     promised: true,
     weight: 8,
     settings: (random) => {
       const fromMs = begins(random);
+      const usual = established(random);
+      const ordered = random.fork('orders').chance(0.3) ? { retry_ordered: 24 } : {};
       return {
-        ...established(random),
+        ...usual,
+        rates: { ...usual.rates, ...ordered },
         audiences: audiencesOf(random.chance(0.6) ? 1 : random.integer(2, 3)),
         outage: {
           fromMs,

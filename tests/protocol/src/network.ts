@@ -186,7 +186,8 @@ export function createNetwork(
       new Promise((resolve, reject) => {
         if (!machine.alive) return;
         const { audience } = JSON.parse(request.body) as { audience: string };
-        const sent: SentRequest = { machine: machine.name, audience };
+        const hasCredentials = request.body.includes('client_secret');
+        const sent: SentRequest = { machine: machine.name, audience, hasCredentials };
         watch.sending(sent);
         if (!interrupt(machine, 'send', reach.maxFreezeMs)) return;
         const latency = dice.of('token_reply_late');

@@ -193,6 +193,15 @@ export const wrongClients: Readonly<Record<string, WrongClient>> = {
       });
     }),
   },
+  'a request without credentials goes first': {
+    mode: 'healthy',
+    breaks: ['nothing is sent but token requests'],
+    change: through((transport) => async (request) => {
+      const { client_secret: _, ...body } = JSON.parse(request.body) as Record<string, string>;
+      await transport({ ...request, body: JSON.stringify(body) });
+      return transport(request);
+    }),
+  },
   'no Retry-After arrives': {
     mode: 'told',
     breaks: ['retry after is followed'],

@@ -211,7 +211,7 @@ const histories: Readonly<Record<string, () => Judge>> = {
     const { judge, pass } = stage();
     for (let count = 0; count < 20; count++) {
       judge.wrote('p0', 0);
-      judge.sending({ machine: 'p0', audience: 'api' });
+      judge.sending({ machine: 'p0', audience: 'api', hasCredentials: true });
       pass(1_000);
     }
     return judge;

@@ -1,4 +1,4 @@
-import { chargeOf, isIssued } from './attempt.ts';
+import { chargeOf, isIssued, type Settled } from './attempt.ts';
 import type { Attempt, LedgerRecord, Outcome } from './journal.ts';
 import { spacingAfter } from './spacing.ts';
 import { isAfter } from './streaks.ts';
@@ -20,16 +20,16 @@ export function refusalsOf({ attempts }: LedgerRecord): readonly Refused[] {
     const name = JSON.stringify([attempt.audience, attempt.secretId]);
     if (attempt.outcome.at >= (newest.get(name)?.outcome.at ?? 0)) newest.set(name, attempt);
   }
-  return [...newest.values()].filter((refused) => !attempts.some((attempt) => ends(attempt, refused)));
+  // A record may have thousands of refused attempts, and few tokens.
+  const issued = attempts.filter(isIssued);
+  return [...newest.values()].filter((refused) => !issued.some((attempt) => ends(attempt, refused)));
 }
 
 /** Returns whether a token of this attempt shows that a refusal is over. */
-function ends(attempt: Attempt, { audience, secretId, generation, outcome }: Refused): boolean {
+function ends(attempt: Settled, { audience, secretId, generation, outcome }: Refused): boolean {
   const isAbout = attempt.audience === audience || isAboutClient(outcome);
   const helps = attempt.secretId === secretId || !isOfCredentials(outcome);
-  return (
-    isIssued(attempt) && isAbout && helps && isAfter({ ...attempt, ...attempt.outcome }, { generation, at: outcome.at })
-  );
+  return isAbout && helps && isAfter({ ...attempt, ...attempt.outcome }, { generation, at: outcome.at });
 }
 
 /** What the token endpoint answered to a request that it refused. `code`: the `error` of an authorization server. */

@@ -48,6 +48,7 @@ export const promises: Readonly<Record<string, readonly Promised[]>> = {
     whatIsSaidToBeAvailableCanBeHad,
   ],
   '5. Thrift': [
+    thrift.nothingIsSentButTokenRequests,
     thrift.oneProcessAsksForAll,
     thrift.aHealthyFleetNeedsFewTokens,
     thrift.oneAlarmCostsOneToken,

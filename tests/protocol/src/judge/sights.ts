@@ -26,6 +26,8 @@ export interface FleetReset {
 export interface SentRequest {
   readonly machine: string;
   readonly audience: string;
+  /** It is a token request: it has the secret. */
+  readonly hasCredentials: boolean;
 }
 
 /** How a token request ended, as its process saw it. */

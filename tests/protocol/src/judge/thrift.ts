@@ -2,6 +2,13 @@ import type { Promised } from './promised.ts';
 
 const day = 24 * 3_600_000;
 
+/** Nothing is sent to the token endpoint but token requests. */
+export const nothingIsSentButTokenRequests: Promised = (_, violated) => ({
+  sending({ machine, hasCredentials }) {
+    if (!hasCredentials) violated(machine);
+  },
+});
+
 /** All processes may start at once and need one token for each audience. */
 export const oneProcessAsksForAll: Promised = ({ service, settings }, violated) => ({
   stampeded() {
