@@ -56,8 +56,8 @@ export interface ServiceAuth extends TokenSource {
    */
   reset(options?: ResetOptions): Promise<ResetResult>;
   /**
-   * Forgets remembered refusals and other holds, for the case that their cause is mended: the next token request of the fleet, of whatever process, is
-   * sent in spite of them. If it fails, the holds go on. The limit is kept. Has an effect once in 1, 2, 4 … 60 minutes.
+   * Ends all pauses of the fleet after failures, refusals and 401s, for the case that their cause is mended. A request that fails again goes on with the
+   * pause that it had. The limit is kept. It has an effect once in 1, 2, 4 … 60 minutes.
    * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`, `ERR_CLOSED`
    */
   retryNow(): Promise<RetryResult>;

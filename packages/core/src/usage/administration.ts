@@ -102,7 +102,7 @@ export async function resetTokens(
   return { result: { tokenId, retryAt }, upTo: revokedOf(record, audience) };
 }
 
-/** Ends the holds of the fleet: the next token request, of whatever process, is sent in spite of them. */
+/** Ends the holds of the fleet. */
 export async function retryNow({ settings, sharedRecord }: ClientParts): Promise<RetryResult> {
   const { clock, limits, instance } = settings;
   const order = { id: randomId(), by: instance };
