@@ -1,5 +1,5 @@
 import type { TokenSource } from '@service-auth/core';
-import { checkTokenSource } from '@service-auth/core/http';
+import { checkTokenSource, ownProperties } from '@service-auth/core/http';
 import axios, { type AxiosInstance, type InternalAxiosRequestConfig } from 'axios';
 import { createDispatch } from './dispatch.ts';
 import { refuseVersion } from './old-axios.ts';
@@ -78,6 +78,6 @@ function attach(host: Host | undefined): Attachment {
       delete host[attachmentKey];
     },
   };
-  Object.defineProperty(host, attachmentKey, { value: attachment, configurable: true });
+  Object.defineProperty(host, attachmentKey, ownProperties({ value: attachment, configurable: true }));
   return attachment;
 }

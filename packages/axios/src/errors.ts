@@ -1,5 +1,5 @@
 import { isServiceAuthError } from '@service-auth/core';
-import { hideAgentRequests } from '@service-auth/core/http';
+import { hideAgentRequests, ownProperties } from '@service-auth/core/http';
 import type { AxiosError, AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 
 /** Hides the open requests that are reachable from a configuration, because every error contains it: those of its agents, and the pipes of a streamed body. */
@@ -37,10 +37,10 @@ export function errorOfRequest(error: unknown, config: InternalAxiosRequestConfi
   };
   for (const name of Reflect.ownKeys(error)) {
     const descriptor = Object.getOwnPropertyDescriptor(error, name) as PropertyDescriptor;
-    Object.defineProperty(copy, name, descriptor);
+    Object.defineProperty(copy, name, ownProperties(descriptor));
   }
   for (const [name, descriptor] of Object.entries(added)) {
-    Object.defineProperty(copy, name, { ...descriptor, enumerable: false, configurable: true });
+    Object.defineProperty(copy, name, ownProperties({ ...descriptor, enumerable: false, configurable: true }));
   }
   return copy;
 }
@@ -59,6 +59,6 @@ function excludeFromRetries(config: InternalAxiosRequestConfig): void {
 /** Makes a property non-enumerable, so that printing does not show it. */
 export function hide(part: unknown, name: string): void {
   if (Object.hasOwn(Object(part), name)) {
-    Reflect.defineProperty(part as object, name, { enumerable: false });
+    Reflect.defineProperty(part as object, name, ownProperties({ enumerable: false }));
   }
 }

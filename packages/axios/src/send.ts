@@ -1,5 +1,5 @@
 import type { TokenSource } from '@service-auth/core';
-import { sendWithToken, tokenBypassed, tokenNotSent, tokenRejected } from '@service-auth/core/http';
+import { ownProperties, sendWithToken, tokenBypassed, tokenNotSent, tokenRejected } from '@service-auth/core/http';
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import { type Dispatch, type Ending, settled } from './dispatch.ts';
 import { errorOfRequest } from './errors.ts';
@@ -48,7 +48,7 @@ export function send(
 function withCause(ending: Ending, create: () => Error): Ending {
   const { error, response } = ending;
   if (response?.status === 401 && error instanceof Error && error.cause === undefined) {
-    Object.defineProperty(error, 'cause', { value: create(), configurable: true, writable: true });
+    Object.defineProperty(error, 'cause', ownProperties({ value: create(), configurable: true, writable: true }));
   }
   return ending;
 }

@@ -236,7 +236,7 @@ const firstWords: Readonly<Record<string, readonly [line: RegExp, first: RegExp]
   ],
   'requests that the endpoint never answers are unknown outcomes': [
     /^(WARNING|CRITICAL) - [^;|]*; the last 8 token requests for https:\S+ brought no token \(no usable answer\)\|/,
-    /^The limit leaves room for \d+ tokens, but the last 8 token requests for https:\S+ brought no token \(no usable answer\)\. A caller without a token for https:\S+ may get none\. Others get one\.$/,
+    /^The limit leaves room for \d+ tokens?, but the last 8 token requests for https:\S+ brought no token \(no usable answer\)\. A caller without a token for https:\S+ may get none\. Others get one\.$/,
   ],
   'jobs that are killed while they ask are deaths': [
     /^(WARNING|CRITICAL) - [^;|]*; the programs of the last 6 token requests for https:\/\/second\.example\/ ended, or stood still, before the answer\|/,
@@ -357,26 +357,26 @@ test('credentials that were rejected are told for an hour after the last wait, i
   expect((await told(fleet)).line).toMatch(/^OK/);
 });
 
-test('an outage refuses the audience that has no token, and is told as that, for how long and why', async () => {
+test('an outage refuses callers without a token, and is told as that, for how long and why', async () => {
   const fleet = await settledFleet();
   fleet.service.tokenEndpoint.always({ status: 503 });
   await tried(fleet.start('api', { audience: 'https://second.example/' }).getToken());
   expect(await told(fleet)).toMatchObject({
     line: expect.stringMatching(
-      /^CRITICAL - [^;|]*, programs for https:\/\/second\.example\/ are refused until \S+ UTC \(in 1 s\): the token endpoint failed \(503\)\|.* available=0;/,
+      /^CRITICAL - [^;|]*, callers without a token are refused until \S+ UTC \(in 1 s\): the token endpoint failed \(503\)\|.* available=0;/,
     ),
     first: expect.stringMatching(
-      /^Programs for https:\/\/second\.example\/ get no token: the token endpoint failed \(503\)\. The next try is at .* Others are not affected before their tokens expire/,
+      /^A caller without a token is refused until .* \(in 1 s\): the token endpoint failed \(503\)\./,
     ),
   });
 });
 
-test('an outage refuses nobody whose audience has a token', async () => {
+test('an outage holds up callers without a token', async () => {
   const fleet = await settledFleet();
   fleet.service.tokenEndpoint.always({ status: 503 });
   await tried(fleet.start('api', { storeKey: key(1) }).getToken());
-  expect((await fleet.usage()).holds).toMatchObject([{ kind: 'backoff', audience: 'https://api.example/' }]);
-  expect((await told(fleet)).line).toMatch(/^OK/);
+  expect((await fleet.usage()).holds).toMatchObject([{ kind: 'backoff', audience: undefined }]);
+  expect((await told(fleet)).line).toMatch(/^CRITICAL/);
 });
 
 test('a client secret that only some programs have wrong is a warning that says what to compare', async () => {
@@ -503,13 +503,13 @@ test('programs that died are told before anybody asks again', async () => {
   const because = `programs that asked for a token for ${second} ended before the answer`;
   const { line, first } = await told(fleet);
   expect(line).toMatch(/^CRITICAL/);
-  expect(line).toMatch(/, programs for https:\S+ are refused until \d\d:\d\d UTC \(in [^)]*\): /);
+  expect(line).toMatch(/, callers without a token are refused until \d\d:\d\d UTC \(in [^)]*\): /);
   expect(line).toContain(`: ${because}; `);
   expect(first).toContain(`: ${because}.`);
   const now = fleet.clock.now();
   expect((await fleet.usage()).holds.map((hold) => holdSentence(hold, now))).toEqual([
     expect.stringMatching(
-      /^Several processes died while they asked for a token\. No token is requested for https:\S+ until \d\d:\d\d \(in /,
+      /^Several processes died while they asked for a token\. No token is requested until \d\d:\d\d \(in /,
     ),
   ]);
 });

@@ -93,7 +93,7 @@ describe.runIf(postgres)('the error of a call', () => {
   });
 
   test('for which the pool had no connection says so', async () => {
-    const pool = connect({ max: 1, connectionTimeoutMillis: 50 });
+    const pool = connect({ max: 1, connectionTimeoutMillis: 1_000 });
     const holder = await pool.connect();
     await expect(postgresStore(pool).load('key')).rejects.toMatchObject({ name: 'ExhaustedPool' });
     holder.release();

@@ -148,7 +148,8 @@ export const endpointModes: Readonly<Record<string, Mode>> = {
       }),
   },
   outages: {
-    about: 'the real figures, an endpoint that fails in one way for minutes or days, and sometimes people who order retries',
+    about:
+      'the real figures, an endpoint that fails in one way for minutes or days, and sometimes people who order retries',
     promised: true,
     weight: 8,
     settings: (random) => {

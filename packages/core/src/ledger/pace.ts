@@ -115,9 +115,8 @@ function failureHolds(audience: string, own: Streak | undefined, glance: Glance)
     return { kind: attempt?.outcome ? 'backoff' : 'deaths', until: Math.ceil(until), count, audience: of, attempt };
   };
   const forAll = hold(lost, 0, 5 * minute);
-  const forOwn = own && hold(own, own.count, 15 * minute, audience);
   return [
     ...(forAll.count > 0 || forAll.until > 0 ? [forAll] : []),
-    ...(forOwn && forOwn.until > forAll.until ? [forOwn] : []),
+    ...(own ? [hold(own, own.count, 15 * minute, audience)] : []),
   ];
 }

@@ -3,6 +3,7 @@ import { shownTokenName } from '../contract/token-parameters.ts';
 import { resolveParameters } from '../endpoint/resolve-parameters.ts';
 import { decodeRecord } from '../ledger/codec.ts';
 import { holdsOf } from '../ledger/forecast.ts';
+import type { Hold } from '../ledger/holds.ts';
 import type { LedgerRecord, Outcome } from '../ledger/journal.ts';
 import { isAboutClient, isOfCredentials, type Refused, refusalsOf } from '../ledger/refusals.ts';
 import { tokensInUse } from '../ledger/tokens.ts';
@@ -62,18 +63,23 @@ export function failuresInRow(record: string, now?: number): readonly RepeatedFa
   if (typeof decoded === 'string') return [];
   const at = now ?? decoded.highWaterAt;
   const tokens = tokensInUse(decoded, at);
-  return holdsOf(decoded, at, { terms: [], durability: 'durable' }).flatMap(
-    ({ kind, count, until: retryAt, audience: name, attempt }): RepeatedFailure[] => {
-      if (count === 0 || kind === 'renewal') return [];
-      const { status } = attempt?.outcome ?? {};
-      const failure = { count, retryAt, status, audience: name && shownTokenName(name) };
-      if (kind !== 'credentials') return [{ ...failure, kind: kind === 'misconfigured' ? 'backoff' : kind }];
-      const inUse = tokens.find((token) => token.audience === name && token.keyId === attempt?.keyId);
-      const { instance, outcome } = attempt ?? {};
-      const about = outcome && subjectOf(outcome);
-      return [{ ...failure, kind, instance, about, failedAt: outcome?.at, tokenExpiresAt: inUse?.expiresAt }];
-    },
-  );
+  const holds = holdsOf(decoded, at, { terms: [], durability: 'durable' });
+  // If all of them are of one audience, its name is told.
+  const isOfOne = (shared: Hold) =>
+    holds.some(({ audience, attempt, count }) => {
+      return audience !== undefined && attempt !== undefined && attempt === shared.attempt && count === shared.count;
+    });
+  return holds.flatMap((hold): RepeatedFailure[] => {
+    const { kind, count, until: retryAt, audience: name, attempt } = hold;
+    if (count === 0 || kind === 'renewal' || (name === undefined && isOfOne(hold))) return [];
+    const { status } = attempt?.outcome ?? {};
+    const failure = { count, retryAt, status, audience: name && shownTokenName(name) };
+    if (kind !== 'credentials') return [{ ...failure, kind: kind === 'misconfigured' ? 'backoff' : kind }];
+    const inUse = tokens.find((token) => token.audience === name && token.keyId === attempt?.keyId);
+    const { instance, outcome } = attempt ?? {};
+    const about = outcome && subjectOf(outcome);
+    return [{ ...failure, kind, instance, about, failedAt: outcome?.at, tokenExpiresAt: inUse?.expiresAt }];
+  });
 }
 
 function subjectOf(outcome: Outcome): 'client' | 'request' {

@@ -10,7 +10,7 @@ import {
   refusalOf,
   spentAt,
 } from '../ledger/forecast.ts';
-import type { Caller } from '../ledger/holds.ts';
+import type { Caller, Hold as LedgerHold } from '../ledger/holds.ts';
 import type { Limits } from '../ledger/limits.ts';
 import { glanceAt, pace } from '../ledger/pace.ts';
 import { figuresOf } from '../ledger/quota.ts';
@@ -132,13 +132,20 @@ function becauseOf({ cause }: Refusal): Usage['refusedBecause'] {
 /** Returns the holds of a record, by the clock of this machine. */
 export function holdsIn(view: View, limits: Limits, clock: Clock): Hold[] {
   const held = holdsOf(view.record, view.now, limits).filter(({ until }) => until > view.now);
-  return held.map(({ kind, until, audience, attempt }) => {
+  const sharedUntil = Math.max(0, ...held.filter(isOfFailures).map(({ audience, until }) => (audience ? 0 : until)));
+  // While failures hold up everybody for as long, nobody asks whose they were.
+  const told = held.filter((hold) => !isOfFailures(hold) || !hold.audience || hold.until > sharedUntil);
+  return told.map(({ kind, until, audience, attempt }) => {
     const { at, status } = attempt?.outcome ?? {};
     const local = toLocalTime(until, view, clock);
     const hold = { until: local, audience: audience && shownTokenName(audience), status };
     if (kind !== 'credentials') return { ...hold, kind: kind === 'misconfigured' ? 'backoff' : kind };
     return { ...hold, kind, instance: attempt?.instance, failedAt: at && toLocalTime(at, view, clock) };
   });
+}
+
+function isOfFailures({ kind }: LedgerHold): boolean {
+  return kind === 'backoff' || kind === 'deaths';
 }
 
 /** Returns the caller for whom a reader without a secret answers: the one for the audience without a token that waits for longest, or else nobody in particular. */
