@@ -125,8 +125,8 @@ const config: ViteUserConfig = {
     setupFiles: [fileURLToPath(new URL('tests/support/tools/set-up.ts', import.meta.url))],
     reporters: ['default', './tests/support/tools/test-summary.ts'],
     // Generous: tests with real sockets and processes share two cores with the rest.
-    testTimeout: 20_000,
-    expect: { poll: { timeout: 20_000 } },
+    testTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
     // A failed comparison of whole requests or errors would fill the screen.
     diff: { maxDepth: 4, truncateThreshold: 40 },
     // The cache does not notice an edited tsconfig and would report an old result.
