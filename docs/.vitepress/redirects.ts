@@ -23,6 +23,7 @@ export const redirects: Readonly<Record<string, string>> = {
   'decisions/0032-one-audience-does-not-hold-up-the-others': 'decisions/0041-five-rules-of-pace',
   'decisions/0033-deadlines-of-a-store': 'decisions/0011-deadlines-of-stores',
   'decisions/0038-requests-that-count': 'decisions/0038-what-providers-count',
+  'decisions/0037-a-journal-of-attempts': 'decisions/0042-a-list-counts-and-numbers-pace',
   'decisions/0038-what-operators-count': 'decisions/0038-what-providers-count',
   'decisions/0039-the-operators-figures-are-advice': 'decisions/0038-what-providers-count',
   'evidence/mutants': 'reliability#how-was-it-tried',

@@ -7,7 +7,7 @@ import { words } from './words.ts';
 
 const all = {
   flow: { title: words.flow.title, size: [508, 790], shapes: flowShapes },
-  record: { title: words.record.title, size: [504, 426], shapes: recordShapes },
+  record: { title: words.record.title, size: [504, 454], shapes: recordShapes },
   reserve: { title: words.reserve.title, size: [504, 440], shapes: reserveShapes },
   slot: { title: words.slot.title, size: [504, 386], shapes: slotShapes },
 } as const;

@@ -15,20 +15,20 @@ function row(y: number, [name, value]: readonly [string, string]): Shape[] {
 
 /** The parts of the record. */
 export const recordShapes: readonly Shape[] = [
-  box([4, 4], [496, 418], 'plain', []),
+  box([4, 4], [496, 446], 'plain', []),
   ...row(36, record.limits),
   ...row(64, record.since),
   rule([left, 84], [edge - 20, 84]),
-  ...row(112, record.attempts),
+  ...row(112, record.spent),
   ...tokensOf(126, 'iiiiiii?ii?i'),
   token([values, 156], 'here'),
   label([values + 24, 169], record.issued, { faint: true }),
   token([values + 100, 156], 'bad'),
   label([values + 124, 169], record.unknown, { faint: true }),
   label([values, 195], record.underWay, { faint: true }),
-  ...row(226, record.buckets),
-  box([values, 238], [130, 30], 'here', [record.bucketOf[0]]),
-  box([values + 140, 238], [180, 30], 'bad', [record.bucketOf[1]]),
+  ...row(226, record.sums),
+  box([values, 238], [130, 30], 'here', [record.sumOf[0]]),
+  box([values + 140, 238], [180, 30], 'bad', [record.sumOf[1]]),
   rule([left, 284], [edge - 20, 284]),
   ...row(312, record.tokens),
   ...record.audiences.flatMap(([audience, until], index) => [
@@ -36,5 +36,6 @@ export const recordShapes: readonly Shape[] = [
     label([values, 336 + 22 * index], until, { faint: true }),
   ]),
   rule([left, 374], [edge - 20, 374]),
-  ...row(400, record.orders),
+  ...row(400, record.states),
+  ...row(428, record.log),
 ];

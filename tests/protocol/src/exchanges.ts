@@ -1,6 +1,6 @@
 import type { ServiceAuth, ServiceAuthOptions, Transport } from '@service-auth/core';
 import { decodeRecord, encodeRecord } from '../../../packages/core/src/ledger/codec.ts';
-import type { LedgerRecord, StoredToken } from '../../../packages/core/src/ledger/journal.ts';
+import type { LedgerRecord, StoredToken } from '../../../packages/core/src/ledger/record.ts';
 import { createMachine } from './machine.ts';
 import type { Random } from './random.ts';
 import { createSimulatedStore, type SimulatedStore } from './simulated-store.ts';
@@ -62,15 +62,15 @@ export function createExchanges(
 
   /** Returns a token that the intruder can put in the place of another one. */
   function substituteOf(token: StoredToken, { tokens }: LedgerRecord): StoredToken | undefined {
-    const others = tokens.filter(({ audience }) => audience !== token.audience);
+    const others = tokens.filter(({ name }) => name !== token.name);
     const older = before.filter(({ id }) => id !== token.id);
     const candidates: readonly (StoredToken | undefined)[] = [
       random.pick([undefined, ...others]),
-      ...abroad.map((theirs) => recordOf(theirs)?.tokens.find(({ audience }) => audience === token.audience)),
-      // An older token under the name of the present one, as a later one, or with a longer life.
+      ...abroad.map((theirs) => recordOf(theirs)?.tokens.find(({ name }) => name === token.name)),
+      // An older token under the id of the present one, as a later one, or with a longer lifetime.
       older[0] && { ...random.pick(older), id: token.id },
       older[0] && { ...random.pick(older), generation: token.generation + 1 },
-      { ...token, expiresAt: token.expiresAt + 600 * minute },
+      { ...token, lifetimeMs: token.lifetimeMs + 600 * minute },
     ];
     return random.pick(candidates);
   }
@@ -83,8 +83,8 @@ export function createExchanges(
       before.push(token);
       const substitute = substituteOf(token, record);
       if (!substitute) return false;
-      const { audience, keyId } = token;
-      const tokens = record.tokens.map((other) => (other === token ? { ...substitute, audience, keyId } : other));
+      const { name, keyId } = token;
+      const tokens = record.tokens.map((other) => (other === token ? { ...substitute, name, keyId } : other));
       store.replace(encodeRecord({ ...record, tokens }));
       return true;
     },

@@ -1,6 +1,6 @@
 import { createServiceAuth, type ServiceAuthOptions } from '@service-auth/core';
 import { decodeRecord } from '../../../packages/core/src/ledger/codec.ts';
-import type { LedgerRecord } from '../../../packages/core/src/ledger/journal.ts';
+import type { LedgerRecord } from '../../../packages/core/src/ledger/record.ts';
 import { type Plan, run } from './run.ts';
 
 /** A record that a process of a run wrote, and the store's clock then. */

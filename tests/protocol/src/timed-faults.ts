@@ -90,8 +90,8 @@ function happenings({
     const { record } = store.kept('left') ?? {};
     const known = record === undefined ? undefined : decoded(record);
     if (typeof known === 'string') return;
-    const seen = (known?.attempts ?? []).filter(({ outcome }) => {
-      return outcome?.kind === 'issued' && outcome.at > store.now() - windowMs;
+    const seen = (known?.spent ?? []).filter(({ issuedAt, reason }) => {
+      return reason !== 'stated' && issuedAt !== undefined && issuedAt > store.now() - windowMs;
     });
     const count = Math.max(0, service.issuedSince(world.now - memoryMs) - seen.length - tooFewBy);
     const told = { count, instance: 'somebody', reason: 'counted by the service', now: store.now() };

@@ -26,8 +26,6 @@ const ticks = 500;
 /** A record that saw a clock which was ahead by less than this stands still until the clock has caught up. */
 const maxStandstillMs = 60_000;
 const leastStepMs = 250;
-const longPauseMs = 2 * 3_600_000;
-const fewTokens = 54;
 
 /** Creates the copies of a record. */
 export function copiesOf(
@@ -125,35 +123,30 @@ export async function tryWhatIsSaid(
   };
   const before = refusedUntil === undefined ? 'sent' : await (await copyAt(refusedUntil - 1)).ask(name);
   if (before === 'replaces') return undefined;
-  // With few tokens a pause takes hours. Failures are forgotten after two days, so it may end before the time that was said.
-  const isLong = leastUsable < fewTokens && refusedUntil !== undefined && refusedUntil - now > longPauseMs;
-  const mayEndSooner = refusedBecause === 'backoff' && isLong;
-  const refused = refusedUntil !== undefined && {
-    because: refusedBecause,
-    forMs: refusedUntil - now,
-    before: before !== 'refused' && !mayEndSooner,
-    atIt: await isServedBy(copyAt, name, refusedUntil, refusedUntil + inexactMs, underWay > 0),
-  };
+  // A process that dies while it asks changes what is true later.
+  const refused = refusedUntil !== undefined &&
+    underWay === 0 && {
+      because: refusedBecause,
+      forMs: refusedUntil - now,
+      before: before !== 'refused',
+      atIt: await isServedBy(copyAt, name, refusedUntil, refusedUntil + inexactMs),
+    };
   const isHeldUp = holds.some(({ kind }) => kind === 'backoff' || kind === 'deaths');
   return { said, asked, served, isHeldUp, refused: refused || undefined };
 }
 
-/**
- * Whether a caller is served at an instant, or waits for a request that was under way. If the record's time stood still, it comes again when it is told to, until
- * `latest`: somebody may die in a minute.
- */
+/** Whether a caller is served at an instant. If the record's time stood still, it comes again when it is told to, until `latest`. */
 async function isServedBy(
   copyAt: (at: number) => Promise<Copy>,
   audience: string,
   at: number,
   latest: number,
-  mayWait: boolean,
 ): Promise<boolean> {
   const answer = await (await copyAt(at)).ask(audience);
-  if (answer === 'sent' || answer === 'replaces' || (answer === 'waits' && mayWait)) return true;
+  if (answer === 'sent' || answer === 'replaces') return true;
   const { refusedUntil = at } = await (await copyAt(at)).client(audience).getUsage();
   const again = Math.max(refusedUntil, at + leastStepMs);
-  return again <= latest && isServedBy(copyAt, audience, again, latest, mayWait);
+  return again <= latest && isServedBy(copyAt, audience, again, latest);
 }
 
 /** The audience has a token, or a request is under way. */

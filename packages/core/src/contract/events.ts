@@ -1,4 +1,4 @@
-import type { IssuanceReason } from '../ledger/journal.ts';
+import type { IssuanceReason } from '../ledger/record.ts';
 import type { ServiceAuthErrorCode, TokenResponseReason, TokenWait } from './errors.ts';
 
 /** A flaw of a token response that was accepted nevertheless. */

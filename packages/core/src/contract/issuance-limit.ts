@@ -1,5 +1,5 @@
-import type { Term } from '../ledger/journal.ts';
 import { type Limits, limitsFor, type StoreDurability } from '../ledger/limits.ts';
+import type { Term } from '../ledger/record.ts';
 import { isPlain, ownProperties } from '../platform/untrusted.ts';
 import { problemOfInteger, type Report, reportUnknown } from './config-problems.ts';
 import type { Store } from './store.ts';

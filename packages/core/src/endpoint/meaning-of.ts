@@ -1,6 +1,6 @@
 import type { TransportResponse } from '../contract/transport.ts';
-import type { Quota } from '../ledger/journal.ts';
 import { isOutageCode } from '../ledger/oauth-error.ts';
+import type { Quota } from '../ledger/record.ts';
 import { isOfCredentials } from '../ledger/refusals.ts';
 import type { Answer } from '../ledger/settle.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';

@@ -1,4 +1,4 @@
-import type { Quota } from '../ledger/journal.ts';
+import type { Quota } from '../ledger/record.ts';
 
 const hour = 3_600_000;
 // The name of a window is understood without `b=`, too.

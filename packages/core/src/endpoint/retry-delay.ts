@@ -1,5 +1,5 @@
 import type { TransportResponse } from '../contract/transport.ts';
-import type { Quota } from '../ledger/journal.ts';
+import type { Quota } from '../ledger/record.ts';
 import type { Clock } from '../platform/clock.ts';
 import { headerOf, valuesIn } from './response-header.ts';
 

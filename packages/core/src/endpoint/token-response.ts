@@ -1,6 +1,6 @@
 import type { TokenResponseReason } from '../contract/errors.ts';
 import type { TokenResponseWarning } from '../contract/events.ts';
-import { maxLifetimeMs } from '../ledger/journal.ts';
+import { maxLifetimeMs } from '../ledger/record.ts';
 import { fromBase64Url } from '../platform/base64.ts';
 import { ownProperty } from '../platform/untrusted.ts';
 

@@ -1,8 +1,6 @@
-import { isOpen } from './attempt.ts';
 import { encodeRecord } from './codec.ts';
-import type { Attempt, LedgerRecord, StoredToken } from './journal.ts';
 import { type Limits, usualMaxBytes } from './limits.ts';
-import { countsRequests } from './terms.ts';
+import { isOpen, type LedgerRecord, type StoredToken } from './record.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -19,23 +17,22 @@ export interface Encoded {
 /** Returns whether a record still fits into the store when each request that is under way brings a token. */
 export function hasRoom(whole: LedgerRecord, now: number, limits: Limits): boolean {
   // What gives way when the record is written needs no room.
-  const record = withoutRefusals(withoutExpiredTokens(whole, now), now);
-  const open = record.attempts.filter((attempt) => isOpen(attempt, now)).length;
+  const record = withoutExpiredTokens(whole, now);
+  const open = record.spent.filter((one) => isOpen(one, now)).length;
   return bytesOf(encodeRecord(record)) + open * tokenBytesOf(record) <= maxBytesOf(limits);
 }
 
 /** Returns the instant from which a full record may have room again: a token has expired, or a request has ended. */
-export function roomExpectedAt({ tokens, attempts }: LedgerRecord, now: number): number {
-  const open = attempts.filter((attempt) => isOpen(attempt, now));
-  const ends = [...tokens.map(({ expiresAt }) => expiresAt), ...open.map(({ until }) => until)];
+export function roomExpectedAt({ tokens, spent }: LedgerRecord, now: number): number {
+  const ends = [...tokens.map(({ expiresAt }) => expiresAt), ...spent.map(({ until = 0 }) => until)];
   return Math.min(now + hour, Math.max(now + minute, Math.min(...ends.filter((at) => at > now))));
 }
 
-const steps = [withoutExpiredTokens, withoutRefusals, withoutLargestTokens];
+const steps = [withoutExpiredTokens, withoutLargestTokens];
 
 /**
- * Encodes a record so that the store can keep it. If it is too large, the processes that have its largest tokens keep them in their memories alone.
- * Everything that counts stays.
+ * Encodes a record so that the store can keep it. If it is too large, the processes that have its
+ * largest tokens keep them in their memories alone. Everything that counts stays.
  */
 export function fitted(record: LedgerRecord, now: number, limits: Limits): Encoded {
   const maxBytes = maxBytesOf(limits);
@@ -51,13 +48,6 @@ export function fitted(record: LedgerRecord, now: number, limits: Limits): Encod
 
 function withoutExpiredTokens(record: LedgerRecord, now: number): LedgerRecord {
   return { ...record, tokens: record.tokens.filter(({ expiresAt }) => expiresAt > now) };
-}
-
-/** A refusal that says how long to wait stays, because it holds up all callers. */
-function withoutRefusals(record: LedgerRecord, now: number): LedgerRecord {
-  if (countsRequests(record.terms)) return record;
-  const stays = ({ outcome }: Attempt) => outcome?.kind !== 'refused' || (outcome.toldUntil ?? 0) > now;
-  return { ...record, attempts: record.attempts.filter(stays) };
 }
 
 function withoutLargestTokens(record: LedgerRecord, _now: number, excess: number): LedgerRecord {

@@ -1,72 +1,38 @@
-import { readAttempts, writeAttempt } from './attempt-codec.ts';
 import { checksum } from './checksum.ts';
-import type { Bucket, DeclaredTerm, LedgerRecord, Order, Quota, QuotaSaid, StoredToken } from './journal.ts';
-import {
-  check,
-  count,
-  type Names,
-  namesOf,
-  numbers,
-  optional,
-  parts,
-  rest,
-  restOfRow,
-  row,
-  text,
-  uniqueBy,
-} from './wire.ts';
+import { oauthErrorCode } from './oauth-error.ts';
+import type {
+  Failures,
+  Hint,
+  Later,
+  LedgerRecord,
+  LogEntry,
+  Quota,
+  QuotaSaid,
+  Refusal,
+  Spent,
+  StatedTerm,
+  StoredToken,
+  Streak,
+  TokenState,
+} from './record.ts';
 
-const header = 'service-auth/3 ';
+/** A change of what counts or paces needs another number, in two releases: see docs/upgrading.md. */
+const header = 'service-auth/4 ';
 const maxLength = 4_000_000;
-const [maxBuckets, maxTokens, maxQuotas] = [6_000, 10_000, 64];
+const [maxRows, maxNames, maxQuotas] = [12_000, 10_000, 64];
+// A Date shows instants up to 8.64e15. The difference is room for clocks that differ.
+const maxInstant = 8e15;
 
 /** Writes a record as the text that a store keeps: form, checksum, JSON. */
 export function encodeRecord(record: LedgerRecord): string {
-  const names = namesOf([]);
-  const { epoch, sequence, completeSince, highWaterAt, era, leaptMs, folded, revoked, more } = record;
-  const wire = {
-    ...more,
-    epoch,
-    sequence,
-    completeSince,
-    highWaterAt,
-    era: era || undefined,
-    leaptMs: leaptMs || undefined,
-    terms: record.terms.map((term) => [
-      term.tokens,
-      term.windowMs,
-      term.reserve,
-      term.seenAt,
-      names.index(term.by),
-      term.counts === 'requests' ? 1 : 0,
-      ...(term.more ?? []),
-    ]),
-    attempts: record.attempts.map((attempt, index) =>
-      writeAttempt(attempt, record.attempts[index - 1]?.at ?? 0, names),
-    ),
-    folded: Object.entries(folded).map(([name, to]) => [names.index(name), to]),
-    buckets: record.buckets.map((b) => [
-      names.index(b.epoch),
-      b.slot,
-      b.unknown ? 1 : 0,
-      b.last,
-      b.count,
-      b.refused ?? 0,
-      ...(b.more ?? []),
-    ]),
-    orders: record.orders.map(({ more: other, ...order }) => ({ ...other, ...order })),
-    tokens: record.tokens.map((token) => writeToken(token, names)),
-    revoked: Object.entries(revoked).map(([name, to]) => [names.index(name), to]),
-    quota: record.quota,
-    names: names.list,
-  };
-  const json = JSON.stringify(wire);
+  const json = JSON.stringify(record);
   return `${header}${checksum(json)} ${json}`;
 }
 
 /**
- * Reads a text of {@link encodeRecord} and checks every part of it. Returns why the text cannot be trusted, if it cannot. `isNew`: this process has just written it,
- * so its checksum is right.
+ * Reads a text of {@link encodeRecord} and checks every part of it. Members that this release does not
+ * know are left out. Returns why the text can't be trusted, if it can't. `isNew`: this process has just
+ * written it, so its checksum is right.
  */
 export function decodeRecord(text: string, isNew = false): LedgerRecord | 'damaged' | 'unknown version' {
   if (!text.startsWith(header)) return /^service-auth\/\d{1,6} /.test(text) ? 'unknown version' : 'damaged';
@@ -80,102 +46,189 @@ export function decodeRecord(text: string, isNew = false): LedgerRecord | 'damag
   }
 }
 
-const members = [
-  ...['epoch', 'sequence', 'completeSince', 'highWaterAt', 'era', 'leaptMs', 'terms', 'attempts', 'folded'],
-  ...['buckets', 'orders', 'tokens', 'revoked', 'quota', 'names'],
-];
-
 function readRecord(wire: unknown): LedgerRecord {
-  const { own, more } = rest(wire, members);
-  const names = namesOf(row(own['names'], 60_000).map((name) => text(name)));
+  const own = membersOf(wire);
   return {
-    epoch: text(own['epoch']),
+    id: text(own['id']),
     sequence: count(own['sequence']),
+    generation: count(own['generation']),
     completeSince: count(own['completeSince']),
-    highWaterAt: count(own['highWaterAt']),
-    era: count(own['era'] ?? 0),
-    leaptMs: count(own['leaptMs'] ?? 0),
-    terms: parts(own['terms'], 64, (wire) => readTerm(wire, names)),
-    attempts: uniqueBy('id', readAttempts(own['attempts'], names)),
-    folded: numbers(own['folded'], names),
-    buckets: parts(own['buckets'], maxBuckets, (wire) => readBucket(wire, names)),
-    orders: uniqueBy('id', parts(own['orders'], 1_000, readOrder)),
-    tokens: parts(own['tokens'], maxTokens, (wire) => readToken(wire, names)),
-    revoked: numbers(own['revoked'], names),
+    latestAt: count(own['latestAt']),
+    leaptAt: count(own['leaptAt']),
+    limits: list(own['limits'], 64, readTerm),
+    spent: uniqueIds(list(own['spent'], maxRows, readSpent)),
+    states: named(own['states'], readState),
+    lost: optional(own['lost'], readFailures),
+    refusals: named(own['refusals'], readRefusal),
+    later: optional(own['later'], readLater),
+    retries: optional(own['retries'], (part) => ({ ...readStreak(part), id: text(membersOf(part)['id']) })),
+    tokens: list(own['tokens'], maxNames, readToken),
+    log: list(own['log'], 1_000, readLogEntry),
     quota: optional(own['quota'], readQuota),
-    more,
   };
 }
 
-function readTerm(wire: unknown, names: Names): DeclaredTerm {
-  const cells = row(wire, 64);
-  const [tokens, windowMs, reserve, seenAt, by, counted = 0] = cells;
-  const term = { tokens: count(tokens), windowMs: count(windowMs), reserve: count(reserve), seenAt: count(seenAt) };
-  check(term.reserve < term.tokens && term.windowMs > 0);
-  check(counted === 0 || counted === 1);
-  const counts = counted === 1 ? { counts: 'requests' as const } : {};
-  return { ...term, ...counts, by: names.name(by), ...restOfRow(cells, 6) };
+function readTerm(wire: unknown): StatedTerm {
+  const { counts, ...own } = membersOf(wire);
+  const [tokens, windowMs, reserve] = [count(own['tokens']), count(own['windowMs']), count(own['reserve'])];
+  check(reserve < tokens && windowMs > 0);
+  const term = { tokens, windowMs, reserve, seenAt: count(own['seenAt']), by: text(own['by']) };
+  return counts === undefined ? term : { ...term, counts: oneOf(counts, ['requests'] as const) };
 }
 
-function readBucket(wire: unknown, names: Names): Bucket {
-  const cells = row(wire, 64);
-  const [epoch, slot, unknown, last, number, refused = 0] = cells;
-  check(unknown === 0 || unknown === 1);
-  const counted = { slot: count(slot), unknown: unknown === 1, last: count(last), count: count(number) };
-  return { epoch: names.name(epoch), ...counted, refused: count(refused) || undefined, ...restOfRow(cells, 6) };
-}
+const reasons = ['cold', 'refresh', 'expired', 'rejected', 'reset', 'several', 'stated'] as const;
 
-const orderMembers = ['id', 'at', 'kind', 'by', 'audience', 'reason', 'tokenId', 'tokens', 'generation'];
-
-function readOrder(wire: unknown): Order {
-  const { own, more } = rest(wire, orderMembers);
+function readSpent(wire: unknown): Spent {
+  const own = membersOf(wire);
   return {
     id: text(own['id']),
     at: count(own['at']),
-    kind: text(own['kind'], 64),
-    by: text(own['by']),
-    audience: optional(own['audience'], text),
-    reason: optional(own['reason'], text),
-    tokenId: optional(own['tokenId'], text),
+    generation: count(own['generation']),
+    name: text(own['name']),
+    keyId: text(own['keyId']),
+    instance: text(own['instance']),
+    reason: oneOf(own['reason'], reasons),
+    until: optional(own['until'], count),
+    issuedAt: optional(own['issuedAt'], count),
+    refusedAt: optional(own['refusedAt'], count),
     tokens: optional(own['tokens'], count),
-    generation: optional(own['generation'], count),
-    more,
   };
 }
 
-function writeToken(token: StoredToken, names: Names): unknown[] {
-  const { id, generation, expiresAt, lifetimeMs, aheadMs, sealed, hash, expiredBy, resetHash, more } = token;
-  const who = [names.index(token.audience), names.index(token.keyId)];
-  const hashes = [hash ?? 0, expiredBy ?? 0, resetHash ?? 0];
-  return [...who, id, generation, expiresAt, lifetimeMs, aheadMs, sealed, ...hashes, ...(more ?? [])];
+function readState(wire: unknown): TokenState {
+  const own = membersOf(wire);
+  return {
+    failures: optional(own['failures'], readFailures),
+    refusals: optional(own['refusals'], (part) => named(part, readRefusal)),
+    rejections: optional(own['rejections'], readStreak),
+    resetUpTo: optional(own['resetUpTo'], count),
+    resetHash: optional(own['resetHash'], text),
+  };
 }
 
-function readToken(wire: unknown, names: Names): StoredToken {
-  const cells = row(wire, 64);
-  const [audience, keyId, id, generation, expiresAt, lifetimeMs, aheadMs, sealed] = cells;
-  const [hash, expiredBy, resetHash] = cells.slice(8, 11);
+function readStreak(wire: unknown): Streak {
+  const own = membersOf(wire);
+  return { count: count(own['count']), at: count(own['at']) };
+}
+
+const kinds = ['unreached', 'unknown', 'died', 'refused'] as const;
+
+function readHint(wire: unknown): Hint {
+  const own = membersOf(wire);
+  const kind = oneOf(own['kind'], kinds);
+  return { kind, status: optional(own['status'], count), code: optional(own['code'], codeOf(kind)) };
+}
+
+/** Another version of this package, or an attacker with access to the store, may have written any text. */
+function codeOf(kind: Hint['kind']) {
+  return (wire: unknown): string => (kind === 'refused' ? oauthErrorCode(text(wire)) : text(wire));
+}
+
+function readFailures(wire: unknown): Failures {
+  return { ...readStreak(wire), ...readHint(wire) };
+}
+
+function readLater(wire: unknown): Later {
+  const own = membersOf(wire);
+  return { until: count(own['until']), at: count(own['at']), ...readHint(wire) };
+}
+
+function readRefusal(wire: unknown): Refusal {
+  const own = membersOf(wire);
   return {
-    audience: names.name(audience),
-    keyId: names.name(keyId),
-    id: text(id),
-    generation: count(generation),
-    expiresAt: count(expiresAt),
-    lifetimeMs: count(lifetimeMs),
-    aheadMs: count(aheadMs),
-    sealed: text(sealed),
-    hash: hash ? text(hash) : undefined,
-    expiredBy: expiredBy ? count(expiredBy) : undefined,
-    resetHash: resetHash ? text(resetHash) : undefined,
-    ...restOfRow(cells, 11),
+    ...readStreak(wire),
+    status: count(own['status']),
+    code: optional(own['code'], codeOf('refused')),
+    keyId: text(own['keyId']),
+    instance: text(own['instance']),
+  };
+}
+
+function readToken(wire: unknown): StoredToken {
+  const own = membersOf(wire);
+  return {
+    name: text(own['name']),
+    keyId: text(own['keyId']),
+    id: text(own['id']),
+    generation: count(own['generation']),
+    expiresAt: count(own['expiresAt']),
+    lifetimeMs: count(own['lifetimeMs']),
+    sealed: text(own['sealed']),
+    hash: optional(own['hash'], text),
+    expiredBy: optional(own['expiredBy'], count),
+    renewAfter: optional(own['renewAfter'], count),
+  };
+}
+
+function readLogEntry(wire: unknown): LogEntry {
+  const own = membersOf(wire);
+  return {
+    id: text(own['id']),
+    at: count(own['at']),
+    kind: oneOf(own['kind'], ['reset', 'retry', 'spent']),
+    by: text(own['by']),
+    name: optional(own['name'], text),
+    reason: optional(own['reason'], text),
+    tokenId: optional(own['tokenId'], text),
   };
 }
 
 function readQuota(wire: unknown): QuotaSaid {
-  const { own } = rest(wire, ['askedAt', 'at', 'figures']);
-  const figures = parts(own['figures'], maxQuotas, (figure) => {
-    const numbers = row(figure, 64).map(count);
+  const own = membersOf(wire);
+  const figures = list(own['figures'], maxQuotas, (figure) => {
+    const numbers = list(figure, 64, count);
     check(numbers.length >= 4);
     return numbers as unknown as Quota;
   });
   return { askedAt: count(own['askedAt']), at: count(own['at']), figures };
+}
+
+// Everything below throws if a part is damaged.
+
+function check(condition: boolean): asserts condition {
+  if (!condition) throw new RangeError('damaged');
+}
+
+function text(wire: unknown): string {
+  check(typeof wire === 'string' && wire.length <= 40_000);
+  return wire;
+}
+
+function count(wire: unknown): number {
+  check(Number.isInteger(wire) && (wire as number) >= 0 && (wire as number) <= maxInstant);
+  return wire as number;
+}
+
+function oneOf<Word extends string>(wire: unknown, words: readonly Word[]): Word {
+  const word = words.find((each) => each === wire);
+  check(word !== undefined);
+  return word;
+}
+
+function optional<Part>(wire: unknown, read: (wire: unknown) => Part): Part | undefined {
+  return wire === undefined ? undefined : read(wire);
+}
+
+function list<Part>(wire: unknown, most: number, read: (wire: unknown) => Part): Part[] {
+  check(Array.isArray(wire) && wire.length <= most);
+  return wire.map((part) => read(part));
+}
+
+/** Returns the own members of an object. A polluted prototype has none of them. */
+function membersOf(wire: unknown): Readonly<Record<string, unknown>> {
+  check(wire === Object(wire) && !Array.isArray(wire));
+  return Object.assign(Object.create(null), wire);
+}
+
+function named<Part>(wire: unknown, read: (wire: unknown) => Part): Readonly<Record<string, Part>> {
+  const members = Object.entries(membersOf(wire));
+  check(members.length <= maxNames);
+  const found: Record<string, Part> = Object.create(null);
+  for (const [name, part] of members) found[name] = read(part);
+  return found;
+}
+
+function uniqueIds(spent: Spent[]): Spent[] {
+  check(new Set(spent.map(({ id }) => id)).size === spent.length);
+  return spent;
 }

@@ -1,26 +1,22 @@
-import { roomExpectedAt } from './bound.ts';
-import { compact } from './compact.ts';
-import { admission, countOf, partsOf } from './count.ts';
-import { type Denial, denialOf, hasRoomForNext, type Query, withAttempt } from './decide.ts';
-import type { Caller, Hold } from './holds.ts';
-import type { IssuanceReason, LedgerRecord } from './journal.ts';
+import { hasRoom, roomExpectedAt } from './bound.ts';
+import { costOf, countsFrom, roomAt, roomsIn } from './count.ts';
+import { type Denial, withReservation } from './decide.ts';
 import type { Limits, TermLimits } from './limits.ts';
-import { glanceAt, pace } from './pace.ts';
-import { enforcedTerms } from './terms.ts';
+import { allHolds, type Caller, type Hold, holdsOf, isAlone, lastOf, mostUnderWay, waitedFor } from './pace.ts';
+import { type IssuanceReason, isOpen, type LedgerRecord, type Spent } from './record.ts';
+import { type EnforcedTerm, enforcedTerms } from './terms.ts';
 
-// Tells what the record allows next. Every answer comes from the functions that decide about a token. The record must be reconciled.
+// Tells what the record allows next. Every answer comes from the list that decides about a token.
 
 /** The purposes for which the limit keeps different shares. */
 export type Purpose = Exclude<IssuanceReason, 'expired'>;
 
 /** A caller is refused until this instant. `cause`: what denies a token then. */
-export interface Refusal {
+export interface Refused {
   readonly until: number;
   readonly cause: Denial['cause'];
 }
 
-/** Whenever one denial ends there may be another one. There are fewer of them than this. */
-const maxDenials = 50;
 /** A window is divided into this many steps to look ahead. */
 const steps = 96;
 
@@ -32,107 +28,89 @@ export function availableFor(
   caller: Caller,
   limits: Limits,
 ): number {
-  const asked = pace(record, now, caller, purpose, limits);
-  if (asked.waitsUntil > now || nextDenialOf(record, now, caller, purpose, limits)) return 0;
+  if (waitedFor(record, now, caller, limits).length > 0) return 0;
+  if (refusedUntil(record, now, caller, limits, purpose)) return 0;
+  const open = record.spent.filter((one) => isOpen(one, now)).length;
   // Some requests hold up the next one, whatever room there is.
-  const next = withAttempt(record, now, queryOf(caller, purpose), purpose, asked);
-  const after = pace(next, now, caller, purpose, limits);
-  if (after.waitsUntil > now || denialOf(next, now, after, purpose, limits)) return 1;
-  return Math.min(...admission(record, now, limits, purpose).map(({ room }) => room));
+  const isLast = isAlone(record, caller) || open + 1 >= mostUnderWay(record, now, limits);
+  const most = isLast || purpose === 'rejected' ? 1 : Number.POSITIVE_INFINITY;
+  return Math.min(most, ...roomsIn(record, now, limits, purpose).map(({ room }) => room));
 }
 
 /** Returns until when a caller is refused, if nothing else happens. Undefined: it is not refused. */
-export function refusalOf(
+export function refusedUntil(
   record: LedgerRecord,
   now: number,
   caller: Caller,
   limits: Limits,
   purpose: Purpose = 'cold',
-): Refusal | undefined {
-  let refusal: Refusal | undefined;
-  for (let denials = 0; denials < maxDenials; denials++) {
-    const at = refusal?.until ?? now;
-    const denial = nextDenialOf(compact(record, at, limits), at, caller, purpose, limits);
-    if (!denial) break;
-    refusal = { until: denial.retryAt, cause: denial.cause };
-  }
-  return refusal;
-}
-
-/** Returns what holds up callers that a record knows, and what did: each hold once, and for as long as it holds up any of them. */
-export function holdsOf(record: LedgerRecord, now: number, limits: Limits): Hold[] {
-  const glance = glanceAt(record, now, limits);
-  // Whatever holds up a caller without a token holds up one whose token was rejected, too.
-  const reasons = ['rejected', 'refresh'] as const;
-  const holds = callersIn(record).flatMap((caller) => {
-    return reasons.flatMap((reason) => pace(record, now, caller, reason, limits, glance).holds);
-  });
-  holds.sort((one, other) => one.until - other.until);
-  const name = ({ kind, audience, attempt }: Hold) => JSON.stringify([kind, audience, attempt?.id]);
-  return [...new Map(holds.map((hold) => [name(hold), hold])).values()];
+): Refused | undefined {
+  const last = lastOf(holdsOf(record, caller, purpose, limits));
+  if (last.until > now) return { until: last.until, cause: last.kind };
+  const { name, keyId } = caller;
+  // They have the size of real ones.
+  const query = { ...caller, id: 'reservation.', instance: 'one process.', leaseMs: 1, unusable: [], resetUpTo: 0 };
+  const next = withReservation(record, now, { ...query, reason: purpose }, purpose);
+  const replaces = record.tokens.some((token) => token.name === name && token.keyId === keyId);
+  if (replaces || purpose === 'reset' || hasRoom(next.record, now, limits)) return undefined;
+  return { until: roomExpectedAt(record, now), cause: 'full' };
 }
 
 /** Returns who has asked for tokens. */
-export function callersIn({ attempts, tokens }: LedgerRecord): Caller[] {
-  const callers = [...attempts, ...tokens.map((token) => ({ ...token, secretId: '' }))].map(
-    ({ audience, keyId, secretId }): Caller => ({ audience, keyId, secretId }),
-  );
+export function callersIn({ spent, states, tokens }: LedgerRecord): Caller[] {
+  const named = spent.filter(({ reason }) => reason !== 'several' && reason !== 'stated');
+  const callers = [
+    ...[...named, ...tokens].map(({ name, keyId }): Caller => ({ name, keyId, secretId: '' })),
+    ...Object.entries(states).flatMap(([name, { refusals = {} }]): Caller[] => [
+      { name, keyId: '', secretId: '' },
+      ...Object.entries(refusals).map(([secretId, { keyId }]) => ({ name, keyId, secretId })),
+    ]),
+  ];
   return [...new Map(callers.map((caller) => [JSON.stringify(caller), caller])).values()];
 }
 
-/** Returns why a caller gets no token at an instant: a hold, the limit, or a record without room for its token. */
-function nextDenialOf(
-  record: LedgerRecord,
-  now: number,
-  caller: Caller,
-  purpose: Purpose,
-  limits: Limits,
-): Denial | undefined {
-  const asked = pace(record, now, caller, purpose, limits);
-  const denial = denialOf(record, now, asked, purpose, limits);
-  const next = withAttempt(record, now, queryOf(caller, purpose), purpose, asked);
-  if (denial || hasRoomForNext(record, caller, purpose, next, now, limits)) return denial;
-  return { cause: 'full', retryAt: roomExpectedAt(record, now) };
-}
-
-function queryOf(caller: Caller, reason: Purpose): Query {
-  // They have the size of real ones.
-  const names = { id: 'reservation.', instance: 'one process.' };
-  return { ...caller, ...names, leaseMs: 1, reason, unusable: [], resetUpTo: 0 };
+/** Returns what holds up callers at an instant. */
+export function holdsAt(record: LedgerRecord, now: number, limits: Limits): Hold[] {
+  return allHolds(record, limits).filter(({ until }) => until > now);
 }
 
 /**
- * Returns the instant at which no window has room for a caller without a token any more, if tokens go on being spent as in the last quarter of each window.
- * Undefined: that will not happen.
+ * Returns the instant at which no window has room for a caller without a token any more, if tokens go on
+ * being spent as in the last quarter of each window. Undefined: that will not happen.
  */
 export function spentAt(record: LedgerRecord, now: number, limits: Limits): number | undefined {
-  const instants = enforcedTerms(record, now, limits).map(({ term }) => spentInTerm(record, now, term, limits));
+  const terms = enforcedTerms(record, limits).filter(({ enforcedUntil }) => enforcedUntil > now);
+  const instants = terms.map((enforced) => spentInTerm(record, now, enforced));
   const known = instants.filter((at) => at !== undefined);
   return known.length > 0 ? Math.min(...known) : undefined;
 }
 
-function spentInTerm(record: LedgerRecord, now: number, term: TermLimits, limits: Limits): number | undefined {
-  const alone = { ...limits, terms: [term] };
-  let future: LedgerRecord = { ...record, terms: [] };
-  const hasRoomAt = (at: number) => admission(future, at, alone, 'cold').every(({ room }) => room >= 1);
-  if (!hasRoomAt(now)) return now;
+function spentInTerm(record: LedgerRecord, now: number, { term }: EnforcedTerm): number | undefined {
+  const enforced: EnforcedTerm = { term, own: true, enforcedUntil: Number.POSITIVE_INFINITY };
+  let future = record;
+  if (roomAt(future, enforced, 'cold') > now) return now;
   const everyMs = meanTimeBetween(record, now, term);
   // Tokens of unknown outcome count for minutes longer than a window, however short it is.
   const stepMs = Math.max(everyMs, term.windowMs / steps, term.pendingMs / (2 * steps));
   // The spending of one window decides about all later ones.
   for (let at = now + stepMs; at <= now + term.pendingMs; at += stepMs) {
-    const spent = { epoch: '', slot: 0, unknown: false, last: at, count: stepMs / everyMs };
-    future = { ...future, buckets: [...future.buckets, spent] };
-    if (!hasRoomAt(at)) return Math.ceil(at);
+    const spent: Spent = {
+      ...{ id: '', at, generation: 0, name: '', keyId: '', instance: '', reason: 'several' },
+      ...{ issuedAt: at, tokens: stepMs / everyMs },
+    };
+    future = { ...future, spent: [...future.spent, spent] };
+    if (roomAt(future, enforced, 'cold') > at) return Math.ceil(at);
   }
   return undefined;
 }
 
 /** Returns the mean time between two tokens in the last quarter of a window. Tokens that were spent within an hour of a day are spread over that hour. */
-function meanTimeBetween(record: LedgerRecord, now: number, term: TermLimits): number {
+function meanTimeBetween({ spent }: LedgerRecord, now: number, term: TermLimits): number {
   const { windowMs } = term;
-  const recent = partsOf({ ...record, orders: [] }, now, term).filter(({ at }) => at > now - windowMs / 4);
-  const intervals = countOf(recent) - 1;
+  const recent = spent.filter((one) => {
+    return one.reason !== 'stated' && costOf(one, term) > 0 && countsFrom(one) > now - windowMs / 4;
+  });
+  const intervals = recent.reduce((sum, one) => sum + costOf(one, term), 0) - 1;
   if (intervals < 1) return Number.POSITIVE_INFINITY;
-  return Math.max(now - Math.min(...recent.map(({ at }) => at)), windowMs / 24) / intervals;
+  return Math.max(now - Math.min(...recent.map(countsFrom)), windowMs / 24) / intervals;
 }

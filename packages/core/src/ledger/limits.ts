@@ -1,4 +1,4 @@
-import type { IssuanceReason, Term } from './journal.ts';
+import type { IssuanceReason, Term } from './record.ts';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -75,7 +75,7 @@ export function termLimits({ tokens, windowMs, reserve, counts }: Term, durabili
     pendingMs: Math.ceil(spanMs + Math.min(2 * hour, Math.max(7 * minute, windowMs / 12))),
     newRecordCeiling: durability === 'process' || reserve === 0 ? usable : Math.min(usable, reservePerLoss),
     ceilings: {
-      refresh: Math.floor(usable * 0.7),
+      refresh: Math.max(1, Math.floor(usable * 0.7)),
       cold: withoutReset,
       expired: withoutReset,
       rejected: withoutReset,

@@ -1,122 +1,212 @@
+import { rejectedShareAt, roomAt } from './count.ts';
+import type { Limits, TermLimits } from './limits.ts';
+import { isOutageCode } from './oauth-error.ts';
+import { pauseAfter, refusedUntil, spacedUntil, sparedUntil } from './pauses.ts';
 import {
-  type Caller,
-  concerns,
-  endedBy,
-  type Hold,
-  refusalHold,
-  rejections,
-  renewalHolds,
-  toldHolds,
-} from './holds.ts';
-import type { Attempt, IssuanceReason, LedgerRecord } from './journal.ts';
-import type { Limits } from './limits.ts';
-import { orderedAt } from './orders.ts';
-import { isAboutClient, type Refused, refusalsOf } from './refusals.ts';
-import { pauseAfter, sparing } from './sparing.ts';
-import { type Fleet, fleetOf, isAfter, lastOf, type Mark, type Streak } from './streaks.ts';
-import { enforcedTerms } from './terms.ts';
+  type Failures,
+  type Hint,
+  type IssuanceReason,
+  isOpen,
+  type LedgerRecord,
+  type Refusal,
+  type Spent,
+  type Streak,
+  stateOf,
+  tokenOf,
+} from './record.ts';
+import { isOfCredentials } from './refusals.ts';
+import { type EnforcedTerm, enforcedTerms } from './terms.ts';
 
 const minute = 60_000;
-const hour = 60 * minute;
 /** At most this many token requests of a fleet may be under way. */
 const mostOpen = 256;
+/** The name under which a refusal is remembered that is not about a secret. */
+export const anySecret = '*';
 
-/** The answer of {@link pace}. */
-export interface Pace {
-  /** What holds the caller up, and what did. It may ask when all of them have ended. */
-  readonly holds: readonly Hold[];
-  /** The requests under way for whose outcomes it waits end by then. 0: it waits for none. */
-  readonly waitsUntil: number;
-  /** What the attempt carries on, so that earlier ones may be forgotten. */
-  readonly carried: Pick<Attempt, 'streak' | 'fleetStreak'>;
-}
-
-/** What many questions to {@link pace} about one record and instant have in common. */
-export interface Glance {
-  readonly fleet: Fleet;
-  readonly refusals: readonly Refused[];
-  /** The smallest number of usable tokens of a term. */
-  readonly leastUsable: number;
-  /** When an audience may ask that failed so often in a row: rule 2. */
-  readonly sparedUntil: (failures: number) => number;
-  /** Pauses that began before this are over, because somebody ordered to try again. */
-  readonly endedAt: Mark;
-}
-
-export function glanceAt(record: LedgerRecord, now: number, limits: Limits): Glance {
-  const fleet = fleetOf(record, now);
-  const endedAt = orderedAt(record);
-  return {
-    fleet,
-    refusals: refusalsOf(record),
-    leastUsable: Math.min(...enforcedTerms(record, now, limits).map(({ term }) => term.usable)),
-    sparedUntil: sparing(record, now, limits, fleet.lost, endedAt),
-    endedAt,
-  };
+/** A process that needs a token. */
+export interface Caller {
+  /** The token: audience, scope, resource and parameters. */
+  readonly name: string;
+  readonly keyId: string;
+  readonly secretId: string;
 }
 
 /**
- * Says how soon the caller may try. A failure is an attempt of unknown outcome, one that never reached the endpoint, or one whose process is gone. The five rules are those
- * of docs/when-a-request-is-repeated.md:
- *
- * 1. Back-off. After failures in a row an audience waits 1, 2, 4 … seconds, and 15 minutes at most. The fleet waits in the same way, 5 minutes at most, after
- *    requests of unknown outcome in a row, of whatever audience. Then one request is sent at a time. At any time, requests for at most an eighth of the usable
- *    tokens, and at most 256, are under way.
- * 2. Sparing. Once an eighth of the usable tokens is lost, requests for audiences that failed are so far apart that about half is left. Others may ask while less
- *    than half is lost. Three quarters never are.
- * 3. Later. An answer that says so holds for the whole fleet, for as long as it says, or a refusal that says no time for 15 minutes.
- * 4. Refusals. A refused request is repeated after 5, 10, then 15 minutes. Other credentials are tried at once. If the client was refused, all audiences wait.
- * 5. 401s. Renewals after them are 1, 2, 4 … 60 minutes apart for each audience, but the first one comes at once.
- *
- * One more hold is about one token: the endpoint returns the same one until it expires.
- *
- * An order to try again ends all of them. What fails again goes on with the pause that it had.
+ * A reason to request no token for a time. `limit`: a window has no room. `credentials`: the endpoint
+ * rejected them. `misconfigured`: it answered a redirect, 404 or the like, so the address or the
+ * audience is wrong. `rate_limited`: it limits the rate of requests. `backoff`: it failed. `deaths`:
+ * processes died during their requests. `rejections`: renewals that 401s of the API cause are spaced.
+ * `renewal`: the last renewal ahead of expiry brought no later expiry.
  */
-export function pace(
-  record: LedgerRecord,
-  now: number,
-  caller: Caller,
-  reason: IssuanceReason,
-  limits: Limits,
-  glance: Glance = glanceAt(record, now, limits),
-): Pace {
-  const { fleet, endedAt } = glance;
-  const { lost, open } = fleet;
-  const own = fleet.failures.get(caller.audience);
-  const refusals = glance.refusals.filter((refused) => concerns(refused, caller));
-  const holds = [
-    ...failureHolds(caller.audience, own, glance),
-    ...endedBy(endedAt, toldHolds(fleet)),
-    ...endedBy(endedAt, refusals.map(refusalHold)),
-    ...(reason === 'refresh' ? renewalHolds(record, caller) : []),
-    ...(reason === 'rejected' ? rejections(record, now, caller.audience, limits, endedAt) : []),
-  ];
-  // After refusals of the client, the first request has to show that it is accepted again. Some providers lock a client after a few failed logins.
-  const isRefused = refusals.some(({ outcome }) => outcome.holdUntil + hour > now && isAboutClient(outcome));
-  const isAlone = own !== undefined || lost.count > 0 || isRefused;
-  const eighth = Math.max(1, Math.floor(glance.leastUsable / 8));
-  const waits = open.length >= (isAlone ? 1 : Math.min(mostOpen, eighth));
-  return {
-    holds,
-    waitsUntil: waits ? Math.min(...open.map(({ until }) => until)) : 0,
-    carried: { streak: own?.count ?? 0, fleetStreak: lost.count },
-  };
+export interface Hold {
+  readonly kind:
+    | 'limit'
+    | 'credentials'
+    | 'misconfigured'
+    | 'rate_limited'
+    | 'backoff'
+    | 'deaths'
+    | 'rejections'
+    | 'renewal';
+  readonly until: number;
+  /** The token that the hold is for. Undefined: it is for all. */
+  readonly name?: string | undefined;
+  /** So many in a row led to it. 0: it does not follow from a row. */
+  readonly count: number;
+  /** What came of the last of them, and when it was known. */
+  readonly last?: (Partial<Hint> & { readonly at: number }) | undefined;
+  readonly refusal?: Refusal | undefined;
+  /** Of `limit`: the term that has no room. */
+  readonly enforced?: EnforcedTerm | undefined;
 }
 
-/** Rules 1 and 2 of {@link pace}. */
-function failureHolds(audience: string, own: Streak | undefined, glance: Glance): Hold[] {
-  const { fleet, leastUsable, endedAt, sparedUntil } = glance;
-  const { lost } = fleet;
-  const hold = (streak: Streak, failures: number, mostMs: number, of?: string): Hold => {
-    const { count, last, lastAttempt: attempt } = streak;
-    const pausedUntil = count > 0 ? last + Math.min(mostMs, pauseAfter(count, leastUsable)) : 0;
-    const goesOn = isAfter(lastOf(streak), endedAt);
-    const until = Math.max(goesOn ? pausedUntil : Math.min(pausedUntil, endedAt.at), sparedUntil(failures));
-    return { kind: attempt?.outcome ? 'backoff' : 'deaths', until: Math.ceil(until), count, audience: of, attempt };
-  };
-  const forAll = hold(lost, 0, 5 * minute);
+/**
+ * Returns everything that a token request has to wait for, and has had to. The five rules are those of
+ * docs/when-a-request-is-repeated.md:
+ *
+ * 1. Back-off. After failures in a row, the requests for a token wait for 1, 2, 4 … seconds, and for
+ *    15 minutes at most. All requests wait in the same way, for 5 minutes at most, after requests of
+ *    unknown outcome in a row, for whatever token.
+ * 2. Sparing. Once an eighth of the usable tokens is lost, requests become rare: see `sparedUntil`.
+ * 3. Later. An answer that says so holds for the whole fleet, for as long as it says.
+ * 4. Refusals. A refused request is repeated after 5, 10, then 15 minutes. Other credentials are tried
+ *    at once. If the client was refused, the requests for all tokens wait.
+ * 5. 401s. Renewals after them are 1, 2, 4 … 60 minutes apart for each token, but the first one comes
+ *    at once.
+ *
+ * THE LAW: each instant depends on the record alone, never on the present. What is allowed stays
+ * allowed, and what is denied stays denied until its instant, until somebody writes or a request that
+ * is under way lapses. So one list decides, and errors, `retryAt` and forecasts read the same one.
+ */
+export function holdsOf(record: LedgerRecord, caller: Caller, reason: IssuanceReason, limits: Limits): Hold[] {
+  const { name, keyId, secretId } = caller;
+  const { refusals } = stateOf(record, name);
+  const terms = enforcedTerms(record, limits);
   return [
-    ...(forAll.count > 0 || forAll.until > 0 ? [forAll] : []),
-    ...(own ? [hold(own, own.count, 15 * minute, audience)] : []),
+    ...terms.map((enforced): Hold => limitHold(record, enforced, reason)),
+    ...laterHolds(record),
+    ...lostHolds(record, terms),
+    ...failureHolds(record, name, terms),
+    ...[secretId, anySecret].flatMap((secret) => [
+      ...refusalHolds(record, refusals?.[secret], name),
+      ...refusalHolds(record, record.refusals[secret]),
+    ]),
+    ...(reason === 'rejected' ? rejectionHolds(record, name, terms) : []),
+    ...(reason === 'refresh' ? renewalHolds(record, name, keyId) : []),
   ];
+}
+
+/** Returns all holds of a record but those of the limit: each once, whoever they are for. */
+export function allHolds(record: LedgerRecord, limits: Limits): Hold[] {
+  const terms = enforcedTerms(record, limits);
+  const ofStates = Object.entries(record.states).flatMap(([name, { refusals = {} }]) => [
+    ...failureHolds(record, name, terms),
+    ...Object.values(refusals).flatMap((refusal) => refusalHolds(record, refusal, name)),
+    ...rejectionHolds(record, name, terms),
+  ]);
+  return [
+    ...laterHolds(record),
+    ...lostHolds(record, terms),
+    ...Object.values(record.refusals).flatMap((refusal) => refusalHolds(record, refusal)),
+    ...ofStates,
+    ...record.tokens.flatMap(({ name, keyId }) => renewalHolds(record, name, keyId)),
+  ].sort((one, other) => one.until - other.until);
+}
+
+/** Returns the hold that ends last. */
+export function lastOf(holds: readonly Hold[]): Hold {
+  return holds.reduce((last, hold) => (hold.until > last.until ? hold : last));
+}
+
+/** Returns whether requests are sent one at a time for a caller: something failed, or the client was refused. */
+export function isAlone(record: LedgerRecord, { name, secretId }: Caller): boolean {
+  const { failures } = stateOf(record, name);
+  return failures !== undefined || (record.lost?.count ?? 0) > 0 || record.refusals[secretId] !== undefined;
+}
+
+/** Returns the requests under way for one of whose outcomes a caller waits, because as many as may be are under way. */
+export function waitedFor(record: LedgerRecord, now: number, caller: Caller, limits: Limits): readonly Spent[] {
+  const open = record.spent.filter((one) => isOpen(one, now));
+  return open.length >= (isAlone(record, caller) ? 1 : mostUnderWay(record, now, limits)) ? open : [];
+}
+
+/** Returns how many requests may be under way: for an eighth of the usable tokens. */
+export function mostUnderWay(record: LedgerRecord, now: number, limits: Limits): number {
+  const terms = enforcedTerms(record, limits).filter(({ enforcedUntil }) => enforcedUntil > now);
+  return Math.min(mostOpen, ...terms.map(({ term }) => Math.max(1, Math.floor(term.usable / 8))));
+}
+
+function limitHold(record: LedgerRecord, enforced: EnforcedTerm, reason: IssuanceReason): Hold {
+  return { kind: 'limit', until: roomAt(record, enforced, reason), count: 0, enforced };
+}
+
+/** Returns when somebody ordered last to try again. Pauses that began by then are over. */
+function retriedAt({ retries }: LedgerRecord): number {
+  return retries?.at ?? 0;
+}
+
+/** Returns the latest of the instants that follow from the terms. */
+function latestOf(terms: readonly EnforcedTerm[], instantOf: (term: TermLimits) => number): number {
+  return Math.max(0, ...terms.map(({ term, enforcedUntil }) => Math.min(enforcedUntil, instantOf(term))));
+}
+
+/** Rules 1 and 2 for all. */
+function lostHolds(record: LedgerRecord, terms: readonly EnforcedTerm[]): Hold[] {
+  return record.lost ? [holdAfter(record, record.lost, 0, 5 * minute, terms)] : [];
+}
+
+/** Rules 1 and 2 for one token. */
+function failureHolds(record: LedgerRecord, name: string, terms: readonly EnforcedTerm[]): Hold[] {
+  const { failures } = stateOf(record, name);
+  return failures ? [{ ...holdAfter(record, failures, failures.count, 15 * minute, terms), name }] : [];
+}
+
+function holdAfter(
+  record: LedgerRecord,
+  row: Failures,
+  failures: number,
+  mostMs: number,
+  terms: readonly EnforcedTerm[],
+): Hold {
+  const retried = retriedAt(record);
+  const isPaused = row.count > 0 && row.at > retried;
+  const until = latestOf(terms, (term) => {
+    const pausedUntil = isPaused ? row.at + Math.min(mostMs, pauseAfter(row.count, term.usable)) : 0;
+    return Math.max(pausedUntil, sparedUntil(record, term, failures, retried));
+  });
+  return { kind: row.kind === 'died' ? 'deaths' : 'backoff', until: Math.ceil(until), count: row.count, last: row };
+}
+
+/** Rule 3. */
+function laterHolds({ later }: LedgerRecord): Hold[] {
+  if (!later) return [];
+  const isRateLimit = later.kind === 'refused' && !isOutageCode(later.code);
+  return [{ kind: isRateLimit ? 'rate_limited' : 'backoff', until: later.until, count: 1, last: later }];
+}
+
+/** Rule 4. */
+function refusalHolds(record: LedgerRecord, refusal: Refusal | undefined, name?: string): Hold[] {
+  if (!refusal) return [];
+  const { count, at, status, code } = refusal;
+  const kind = isOfCredentials(refusal) ? 'credentials' : 'misconfigured';
+  const until = at > retriedAt(record) ? refusedUntil(refusal) : 0;
+  return [{ kind, until, name, count, refusal, last: { kind: 'refused', at, status, code } }];
+}
+
+/** Rule 5, and the share of the limit for such renewals. */
+function rejectionHolds(record: LedgerRecord, name: string, terms: readonly EnforcedTerm[]): Hold[] {
+  const { rejections } = stateOf(record, name);
+  const sharedUntil = Math.max(0, ...terms.map((enforced) => rejectedShareAt(record, enforced)));
+  const pausedUntil = rejections && rejections.at > retriedAt(record) ? spacedUntil(rejections) : 0;
+  return [{ kind: 'rejections', until: Math.max(pausedUntil, sharedUntil), name, count: countOfRow(rejections) }];
+}
+
+function countOfRow(row: Streak | undefined): number {
+  return row?.count ?? 0;
+}
+
+/** The last renewal ahead of expiry brought no later expiry: the endpoint returns one token until it expires. */
+function renewalHolds(record: LedgerRecord, name: string, keyId: string): Hold[] {
+  const until = tokenOf(record, name, keyId)?.renewAfter;
+  return until === undefined ? [] : [{ kind: 'renewal', until, name, count: 1 }];
 }

@@ -1,6 +1,6 @@
-import { countOf, partsOf } from './count.ts';
-import type { LedgerRecord, Quota } from './journal.ts';
+import { costOf, countsFrom, leavesAt } from './count.ts';
 import { termLimits } from './limits.ts';
+import type { LedgerRecord, Quota } from './record.ts';
 
 const second = 1_000;
 
@@ -22,8 +22,9 @@ export function figuresOf(record: LedgerRecord, now: number): readonly Figure[] 
 }
 
 /**
- * Returns how many tokens of a provider's window the record does not know. What may have been issued before the window began, or after the provider
- * counted, is taken for the fleet's own, so that no other program is suspected without need. The provider counted between `askedAt` and `toldAt`.
+ * Returns how many tokens of a provider's window the record does not know. What may have been issued
+ * before the window began, or after the provider counted, is taken for the fleet's own, so that no other
+ * program is suspected without need. The provider counted between `askedAt` and `toldAt`.
  */
 export function foreignIn(
   record: LedgerRecord,
@@ -33,7 +34,9 @@ export function foreignIn(
 ): number {
   const term = termLimits({ tokens, windowMs, reserve: 0 }, 'durable');
   const beganAt = askedAt + endsInMs - windowMs - second;
-  const attempts = record.attempts.filter(({ at }) => at <= toldAt);
-  const known = countOf(partsOf({ ...record, attempts }, beganAt + term.settledMs, term));
-  return Math.max(0, tokens - remaining - known);
+  const known = record.spent.filter((one) => {
+    return leavesAt(one, term) > beganAt + term.settledMs && Math.min(one.at, countsFrom(one)) <= toldAt;
+  });
+  const count = known.reduce((sum, one) => sum + costOf(one, term), 0);
+  return Math.max(0, tokens - remaining - count);
 }

@@ -1,20 +1,40 @@
-import { byGeneration } from './attempt.ts';
-import type { Attempt, LedgerRecord, Outcome, Quota, QuotaSaid, StoredToken } from './journal.ts';
-import { joinedAttempt, newerQuota } from './merge.ts';
 import type { OAuthErrorCode } from './oauth-error.ts';
-import { heldAfterRefusal } from './refusals.ts';
-import { marginOf, tokenOf } from './tokens.ts';
+import { anySecret } from './pace.ts';
+import { oneMore, oneMoreSpaced } from './pauses.ts';
+import {
+  type Failures,
+  type Hint,
+  type LedgerRecord,
+  marginOf,
+  none,
+  type Quota,
+  type QuotaSaid,
+  type Refusal,
+  type Refusals,
+  resetUpTo,
+  type Spent,
+  type StoredToken,
+  stateOf,
+  tokenOf,
+  withNamed,
+  withState,
+} from './record.ts';
+import { isAboutClient, isOfCredentials } from './refusals.ts';
 
 const minute = 60_000;
 /** After an answer that says "later", and no time. */
 const laterMs = 15 * minute;
-// The outcome of a reservation is known within this time, unless the process was stopped.
+/** The outcome of a request is known within this time, unless its process was stopped. */
 const maxRequestMs = 6 * minute;
+/** So many refused secrets are remembered: the newest. */
+const maxRefusals = 4;
 
 /** What came of a reserved token request. */
 export type Answer = AnswerKind & {
   /** What the endpoint said of its own count. */
   readonly quota?: readonly Quota[] | undefined;
+  /** The secret that was sent. */
+  readonly secretId?: string | undefined;
 };
 
 type AnswerKind =
@@ -49,79 +69,168 @@ type AnswerKind =
       readonly reason?: string | undefined;
     };
 
-/** Returns the record with the outcome of an attempt. To settle twice has the effect of once. The record must be reconciled. `now` is the ledger's time. */
-export function settle(record: LedgerRecord, now: number, reserved: Attempt, answer: Answer): LedgerRecord {
-  // Use the attempt of the record: the store's clock may have been corrected since.
-  const known = record.attempts.find(({ id }) => id === reserved.id) ?? reserved;
-  const outcome = outcomeOf(record, now, known, answer);
-  const said: QuotaSaid | undefined = answer.quota && { askedAt: known.at, at: outcome.at, figures: answer.quota };
-  const settled = { ...withOutcome(record, known, outcome), quota: newerQuota(record.quota, said) };
-  return answer.kind === 'issued' ? withToken(settled, now, answer.token) : settled;
-}
-
-function withOutcome(record: LedgerRecord, attempt: Attempt, outcome: Outcome): LedgerRecord {
-  const others = record.attempts.filter(({ id }) => id !== attempt.id);
-  return { ...record, attempts: [...others, joinedAttempt(attempt, { ...attempt, outcome })].sort(byGeneration) };
-}
-
-function outcomeOf(record: LedgerRecord, now: number, attempt: Attempt, answer: Answer): Outcome {
-  const at = Math.max(attempt.at, now);
-  // Count the pauses from the request, even if the store hears of it late.
-  const failedAt = Math.max(attempt.at, Math.min(now, attempt.at + maxRequestMs));
-  const told = (ms: number | undefined) => (ms ? { toldUntil: Math.ceil(failedAt + ms) } : {});
-  switch (answer.kind) {
-    case 'issued':
-      return { kind: 'issued', at, charge: 1, ...renewalHold(record, attempt, answer.token) };
-    case 'unsent':
-      return { kind: 'unsent', at, charge: 0 };
-    case 'ambiguous': {
-      const { status, reason: code, retryAfterMs } = answer;
-      return { kind: 'unknown', at: failedAt, charge: 1, status, code, ...told(retryAfterMs) };
-    }
-    case 'released':
-      switch (answer.cause) {
-        case 'unreachable':
-          return { kind: 'unreached', at: failedAt, charge: 0, status: answer.status, ...told(answer.retryAfterMs) };
-        case 'rate_limited':
-        case 'unavailable': {
-          const { cause, status, oauthError, retryAfterMs = laterMs } = answer;
-          const code = cause === 'unavailable' ? oauthError : undefined;
-          return { kind: 'refused', at: failedAt, charge: 0, status, code, ...told(retryAfterMs) };
-        }
-        case 'credentials':
-        case 'misconfigured': {
-          const { status, oauthError: code, retryAfterMs = 0 } = answer;
-          const held = heldAfterRefusal(record, attempt, failedAt, { status, code });
-          const holdUntil = Math.max(held.holdUntil, Math.ceil(failedAt + retryAfterMs));
-          return { kind: 'refused', at: failedAt, charge: 0, status, code, ...held, holdUntil };
-        }
-      }
+/**
+ * Returns the record with the outcome of a request. To settle twice has the effect of once. The record
+ * must be as `present()` returns it. `now` is the record's time.
+ */
+export function settle(record: LedgerRecord, now: number, reserved: Spent, answer: Answer): LedgerRecord {
+  const known = record.spent.find(({ id }) => id === reserved.id);
+  // The row of the record, because the store's clock may have been put right since.
+  const own = known ?? { ...reserved, at: Math.min(reserved.at, now) };
+  const said: QuotaSaid | undefined = answer.quota && { askedAt: own.at, at: now, figures: answer.quota };
+  const isNewer = said && said.at >= (record.quota?.at ?? 0);
+  const next = isNewer ? { ...record, quota: said } : record;
+  if (answer.kind === 'issued') return known?.issuedAt === undefined ? issued(next, now, own, answer) : next;
+  if (answer.kind === 'ambiguous') {
+    const { status, reason: code } = answer;
+    const hint: Hint = { kind: 'unknown', status, code };
+    return known && known.until === undefined ? next : lost(next, now, own, hint, answer.retryAfterMs);
   }
+  // Who settled it already knew that it brought no token.
+  if (!known || known.issuedAt !== undefined || known.refusedAt !== undefined) return next;
+  if (answer.kind === 'unsent') return withRow(next, own, undefined);
+  if (answer.cause === 'unreachable') return unreached(next, now, own, answer);
+  return refused(next, now, own, { ...answer, secretId: answer.secretId ?? anySecret });
 }
 
-/** The renewal brought no later expiry: the endpoint returns one token until it expires. Do not ask again before that. */
-function renewalHold(record: LedgerRecord, { reason, audience, keyId }: Attempt, token: StoredToken) {
-  const present = tokenOf(record, audience, keyId);
-  if (reason !== 'refresh' || !present || present.id === token.id) return {};
-  if (token.expiresAt >= present.expiresAt + token.lifetimeMs / 100) return {};
-  const later = present.expiresAt > token.expiresAt ? present : token;
-  return { holdUntil: Math.floor(later.expiresAt - marginOf(later.lifetimeMs)) };
+/** Returns the record in which a process is gone that did not report in time what came of its request. */
+export function lapsed(record: LedgerRecord, one: Spent): LedgerRecord {
+  return lost(record, one.at, one, { kind: 'died' });
+}
+
+function issued(
+  record: LedgerRecord,
+  now: number,
+  own: Spent,
+  { token, secretId }: Extract<Answer, { kind: 'issued' }>,
+): LedgerRecord {
+  const { name } = own;
+  const { refusals } = stateOf(record, name);
+  const settled = withRow(record, own, {
+    ...own,
+    until: undefined,
+    refusedAt: undefined,
+    issuedAt: Math.max(now, own.at),
+  });
+  const state = { failures: undefined, refusals: without(refusals, secretId), ...rejectionsWith(record, own) };
+  const { lost: before } = record;
+  const next = {
+    ...withState(settled, name, state),
+    lost: before && { ...before, count: 0 },
+    refusals: without(record.refusals, secretId) ?? none,
+  };
+  return withToken(next, now, own, token);
+}
+
+/** Nobody knows whether the request brought a token. */
+function lost(record: LedgerRecord, now: number, own: Spent, hint: Hint, retryAfterMs?: number): LedgerRecord {
+  const at = failedAt(record, now, own);
+  const row = withRow(record, own, { ...own, until: undefined });
+  const counted = { ...row, lost: failuresWith(record.lost, own, at, hint) };
+  const next = withState(counted, own.name, rejectionsWith(record, own));
+  return failed(withLater(next, at, hint, retryAfterMs), own, at, hint);
+}
+
+function unreached(
+  record: LedgerRecord,
+  now: number,
+  own: Spent,
+  { status, retryAfterMs }: { readonly status?: number | undefined; readonly retryAfterMs?: number | undefined },
+): LedgerRecord {
+  const at = failedAt(record, now, own);
+  const hint: Hint = { kind: 'unreached', status };
+  return failed(withLater(withRow(record, own, undefined), at, hint, retryAfterMs), own, at, hint);
+}
+
+function refused(
+  record: LedgerRecord,
+  now: number,
+  own: Spent,
+  answer: Exclude<Extract<Answer, { kind: 'released' }>, { cause: 'unreachable' }> & { readonly secretId: string },
+): LedgerRecord {
+  const { cause, status, oauthError: code, retryAfterMs, secretId } = answer;
+  const at = failedAt(record, now, own);
+  const hint: Hint = { kind: 'refused', status, code: cause === 'rate_limited' ? undefined : code };
+  const next = withRow(record, own, { ...own, until: undefined, refusedAt: Math.max(now, own.at) });
+  if (cause === 'rate_limited' || cause === 'unavailable') return withLater(next, at, hint, retryAfterMs ?? laterMs);
+  const { name, keyId, instance } = own;
+  const secret = isOfCredentials({ status, code }) ? secretId : anySecret;
+  const withOneMore = (refusals: Refusals = none): Refusals => {
+    const refusal: Refusal = { ...oneMore(refusals[secret], own.at, at), status, code, keyId, instance };
+    return newest(withNamed(refusals, secret, refusal));
+  };
+  const told = withLater(next, at, hint, retryAfterMs);
+  if (isAboutClient({ status, code })) return { ...told, refusals: withOneMore(record.refusals) };
+  return withState(told, name, { refusals: withOneMore(stateOf(record, name).refusals) });
 }
 
 /**
- * Returns the record with a token, unless it has a later one. A renewal ahead of expiry does not replace a token that
- * lives longer. A token that was reset on its way is never used, but an answer that repeats it is recognised.
+ * Returns when the failure of a request was known. Pauses count from the request, even if the store
+ * hears of it late. What fails after an order to try again is later than the order.
  */
-function withToken(record: LedgerRecord, now: number, token: StoredToken): LedgerRecord {
-  const { audience, keyId, generation, id } = token;
-  const before = record.tokens.find((other) => other.audience === audience && other.keyId === keyId);
+function failedAt({ retries }: LedgerRecord, now: number, { at }: Spent): number {
+  const failed = Math.max(at, Math.min(now, at + maxRequestMs));
+  return retries && now >= retries.at ? Math.max(failed, retries.at + 1) : failed;
+}
+
+function withRow(record: LedgerRecord, { id }: Spent, row: Spent | undefined): LedgerRecord {
+  const others = record.spent.filter((one) => one.id !== id);
+  if (!row) return { ...record, spent: others };
+  return { ...record, spent: [...others, row].sort((a, b) => a.generation - b.generation) };
+}
+
+function failed(record: LedgerRecord, own: Spent, at: number, hint: Hint): LedgerRecord {
+  return withState(record, own.name, { failures: failuresWith(stateOf(record, own.name).failures, own, at, hint) });
+}
+
+function failuresWith(before: Failures | undefined, own: Spent, at: number, hint: Hint): Failures {
+  return { ...oneMore(before, own.at, at), ...hint };
+}
+
+function rejectionsWith({ states, retries }: LedgerRecord, { name, reason, at }: Spent) {
+  if (reason !== 'rejected') return {};
+  const since = retries && at >= retries.at ? Math.max(at, retries.at + 1) : at;
+  return { rejections: oneMoreSpaced(states[name]?.rejections, since) };
+}
+
+function withLater(record: LedgerRecord, at: number, hint: Hint, retryAfterMs: number | undefined): LedgerRecord {
+  const until = retryAfterMs ? Math.ceil(at + retryAfterMs) : 0;
+  return until > (record.later?.until ?? 0) ? { ...record, later: { until, at, ...hint } } : record;
+}
+
+/** A token shows that its secret is accepted, and that the address is right. */
+function without(refusals: Refusals | undefined, secretId: string | undefined): Refusals | undefined {
+  if (!refusals) return undefined;
+  const left = withNamed(
+    secretId === undefined ? refusals : withNamed(refusals, secretId, undefined),
+    anySecret,
+    undefined,
+  );
+  return Object.keys(left).length > 0 ? left : undefined;
+}
+
+function newest(refusals: Refusals): Refusals {
+  const oldest = Object.entries(refusals)
+    .sort(([, a], [, b]) => b.at - a.at)
+    .slice(maxRefusals);
+  return oldest.reduce((left, [secret]) => withNamed(left, secret, undefined), refusals);
+}
+
+/**
+ * Returns the record with a token, unless it has a later one. A renewal ahead of expiry does not
+ * replace a token that lives longer. A token that was reset on its way is never used, but an answer
+ * that repeats it is recognised.
+ */
+function withToken(record: LedgerRecord, now: number, { reason }: Spent, token: StoredToken): LedgerRecord {
+  const { name, keyId, generation, hash, lifetimeMs } = token;
+  const before = record.tokens.find((other) => other.name === name && other.keyId === keyId);
+  if (generation <= resetUpTo(record, name)) return hash ? withState(record, name, { resetHash: hash }) : record;
   if (before && before.generation >= generation) return record;
-  const present = tokenOf(record, audience, keyId);
-  const attempt = record.attempts.find((attempt) => attempt.id === id);
-  const isShorter =
-    present !== undefined && attempt?.outcome?.holdUntil !== undefined && present.expiresAt > token.expiresAt;
-  if (isShorter) return record;
-  const resetHash = present ? present.resetHash : before?.hash;
-  const next = { ...token, expiredBy: now + token.lifetimeMs, resetHash };
-  return { ...record, tokens: [...record.tokens.filter((other) => other !== before), next] };
+  const present = tokenOf(record, name, keyId);
+  const isVain = reason === 'refresh' && present && token.expiresAt < present.expiresAt + lifetimeMs / 100;
+  const next = { ...token, expiredBy: now + lifetimeMs };
+  const stays = isVain && present.expiresAt > token.expiresAt ? present : next;
+  // The endpoint returns one token until it expires. Do not ask again before that.
+  const renewAfter = isVain ? Math.floor(stays.expiresAt - marginOf(stays.lifetimeMs)) : undefined;
+  return { ...record, tokens: [...record.tokens.filter((other) => other !== before), { ...stays, renewAfter }] };
 }

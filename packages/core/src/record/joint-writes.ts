@@ -1,5 +1,5 @@
 import type { CommonSettings, Settings } from '../contract/settings.ts';
-import type { LedgerRecord } from '../ledger/journal.ts';
+import type { LedgerRecord } from '../ledger/record.ts';
 import type { RecordAccess, Swapped, View } from './record-access.ts';
 import { viewNow } from './record-time.ts';
 
@@ -87,8 +87,8 @@ export class JointWrites {
         sequence = view.record.sequence;
         const { record, applied, unchanged } = applyAll(base ? viewNow(base, this.#settings.clock) : view, waiting);
         waiting = applied.map(({ by }) => by);
-        const writes = record !== view.record || view.isRepaired === true;
-        const stored = { ...view, isDeclarationDue: view.isDeclarationDue === true && !writes };
+        const writes = record !== view.record || view.isChanged === true;
+        const stored = { ...view, isStatementDue: view.isStatementDue === true && !writes };
         for (const { by, result } of unchanged) by.resolve({ view: stored, result });
         if (!writes) return;
         swapped = await this.#access.swap(callers, view, record, swapped);
@@ -116,7 +116,7 @@ function applyAll(view: View, waiting: readonly Waiting[]) {
   for (const by of waiting) {
     try {
       const change = by.intent({ ...view, record });
-      const isStored = change.record === view.record && !view.isRepaired;
+      const isStored = change.record === view.record && !view.isChanged;
       record = change.record;
       (isStored ? unchanged : applied).push({ by, result: change.result as never });
     } catch (error) {

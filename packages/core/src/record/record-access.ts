@@ -1,9 +1,9 @@
 import type { CommonSettings } from '../contract/settings.ts';
 import { fitted } from '../ledger/bound.ts';
 import { compact } from '../ledger/compact.ts';
-import type { LedgerRecord } from '../ledger/journal.ts';
-import { reconcile, type Seen } from '../ledger/repair.ts';
-import { declare, isDeclarationDue } from '../ledger/terms.ts';
+import { present, type Seen } from '../ledger/present.ts';
+import type { LedgerRecord } from '../ledger/record.ts';
+import { isStatementDue, withStatement } from '../ledger/terms.ts';
 import { instantOf } from '../platform/clock.ts';
 import { type Instant, maxElapsedMs } from '../platform/instant.ts';
 import { background } from '../platform/pause.ts';
@@ -25,10 +25,10 @@ export interface View {
   readonly version: string | undefined;
   /** Problems of the store that endanger the record. */
   readonly warnings?: readonly string[];
-  /** The record was repaired from memory. Write it before you use it. */
-  readonly isRepaired?: boolean;
-  /** The stored record does not have the terms of this process, or they were declared too long ago. */
-  readonly isDeclarationDue?: boolean;
+  /** It is not what the store has. Write it before you use it. */
+  readonly isChanged?: boolean;
+  /** The stored record does not have the terms of this process, or they were stated too long ago. */
+  readonly isStatementDue?: boolean;
 }
 
 /**
@@ -40,11 +40,10 @@ export type Swapped = View | 'conflict' | 'failed';
 /** The record as this process read or wrote it last. It is kept as text: a store in this process shares the string. */
 interface Remembered {
   readonly text: string;
-  readonly epoch: string;
+  readonly id: string;
   readonly sequence: number;
-  /** The store's time and the record's time at that moment. */
+  /** The store's time at that moment. */
   readonly now: number;
-  readonly ledgerNow: number;
   readonly askedAt: Instant;
   /** The monotonic instant when the answer arrived. */
   readonly at: number;
@@ -57,7 +56,7 @@ const maxPauseTrips = 400;
 // They take some minutes.
 const maxConflicts = 150;
 
-/** Reads and replaces the record of one client id. It remembers the record, and repairs it if the store lost it. */
+/** Reads and replaces the record of one client id. It remembers the record, and puts it back if the store lost it. */
 export class RecordAccess {
   readonly calls: StoreCalls;
   readonly #settings: CommonSettings;
@@ -79,7 +78,7 @@ export class RecordAccess {
   }
 
   /**
-   * Reads and repairs the record. With `tries` 2 it tries again at once after a failure, so that callers do not fail with it.
+   * Reads the record as it is true now. With `tries` 2 it tries again at once after a failure, so that callers do not fail with it.
    * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`
    */
   async load(callers: Callers, tries: number): Promise<View> {
@@ -89,7 +88,7 @@ export class RecordAccess {
     }
   }
 
-  /** Reads and repairs the record once. Undefined: the age of the answer is unknown. Read again. */
+  /** Reads the record once. Undefined: the age of the answer is unknown. Read again. */
   async #read(callers: Callers, tries: number): Promise<View | undefined> {
     const { store, clock, limits } = this.#settings;
     const readAt = instantOf(clock);
@@ -105,17 +104,16 @@ export class RecordAccess {
     if (loaded === 'damaged') this.#events.damaged(callers, key);
     if (typeof loaded === 'string') throw integrityError(loaded, key, store);
     const warnings = this.#events.read(callers, snapshot);
-    const found = reconcile(loaded, before, storeNow, randomId(), limits);
-    this.#events.repairs(callers, found, before, storeNow);
-    const { now, changed: isRepaired } = found;
-    const record = declare(found.record, now, limits, callers[0]?.instance ?? '');
+    const found = present(loaded, before, storeNow, randomId());
+    this.#events.changes(callers, found, before, storeNow);
+    const { now, changed: isChanged } = found;
+    const record = withStatement(found.record, now, limits, callers[0]?.instance ?? '');
     this.#events.agreements(callers, record, now);
-    if (!isRepaired && text !== undefined && this.#remembered === known)
-      this.#remember(text, record, storeNow, now, readAt);
-    const isDue = isDeclarationDue(found.record, now, limits);
+    if (!isChanged && text !== undefined && this.#remembered === known) this.#remember(text, record, storeNow, readAt);
+    const isDue = isStatementDue(found.record, now, limits);
     const storeAheadMs = storeNow - readAt.wall;
-    const view = { record, now, readAt, storeAheadMs, version, warnings, isRepaired, isDeclarationDue: isDue };
-    if (!isRepaired) this.#keep(view);
+    const view = { record, now, readAt, storeAheadMs, version, warnings, isChanged, isStatementDue: isDue };
+    if (!isChanged) this.#keep(view);
     return view;
   }
 
@@ -135,9 +133,9 @@ export class RecordAccess {
       // The instants of the record belong to the store's clock as it was at the read. If that clock has stepped since, the next read notices.
       const maxNow = view.now + Math.ceil(maxElapsedMs(view.readAt, instantOf(clock)));
       const storeNow = Math.min(result.now, maxNow);
-      this.#remember(text, next, storeNow, maxNow, readAt);
+      this.#remember(text, next, storeNow, readAt);
       const written = (at: number): View => {
-        return { record: next, now: Math.max(next.highWaterAt, at), readAt, storeAheadMs: at - readAt.wall, version };
+        return { record: next, now: Math.max(next.latestAt, at), readAt, storeAheadMs: at - readAt.wall, version };
       };
       this.#keep(written(storeNow));
       return written(result.now);
@@ -169,10 +167,10 @@ export class RecordAccess {
   }
 
   /** Remembers the record, to put it back if the store loses it. The default store lies in the same memory and loses nothing. */
-  #remember(text: string, { epoch, sequence }: LedgerRecord, now: number, ledgerNow: number, askedAt: Instant): void {
+  #remember(text: string, { id, sequence }: LedgerRecord, now: number, askedAt: Instant): void {
     const { store, clock } = this.#settings;
     if (store === sharedMemoryStore) return;
-    this.#remembered = { text, epoch, sequence, now, ledgerNow, askedAt, at: clock.monotonic() };
+    this.#remembered = { text, id, sequence, now, askedAt, at: clock.monotonic() };
   }
 
   /** Returns what this process remembered at `readAt`. */
@@ -183,7 +181,7 @@ export class RecordAccess {
       get record() {
         return decoded(text) as LedgerRecord;
       },
-      elapsedMs: readAt.monotonic - at,
+      minElapsedMs: readAt.monotonic - at,
       maxElapsedMs: maxElapsedMs(askedAt, instantOf(this.#settings.clock)),
     };
   }

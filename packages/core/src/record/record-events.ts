@@ -1,8 +1,8 @@
 import type { ServiceAuthEventFields, ServiceAuthEventListener, ServiceAuthEventType } from '../contract/events.ts';
 import type { CommonSettings } from '../contract/settings.ts';
 import type { StoreSnapshot } from '../contract/store.ts';
-import type { LedgerRecord } from '../ledger/journal.ts';
-import { type Reconciled, type Seen, tolerableMs } from '../ledger/repair.ts';
+import { type Present, type Seen, tolerableMs } from '../ledger/present.ts';
+import type { LedgerRecord } from '../ledger/record.ts';
 import { foreignTerms } from '../ledger/terms.ts';
 import type { Callers } from './store-calls.ts';
 
@@ -43,9 +43,9 @@ export class RecordEvents {
   }
 
   /** Reports what became of the record, and of the store's clock, since `before`. `storeNow`: the clock's time. */
-  repairs(callers: Callers, repaired: Reconciled, before: Seen | undefined, storeNow: number): void {
-    if (repaired.lost) tell(callers, 'ledger_lost', { restored: repaired.restored });
-    const backMs = Math.max(repaired.clockBackMs, before ? before.now + before.elapsedMs - storeNow : 0);
+  changes(callers: Callers, found: Present, before: Seen | undefined, storeNow: number): void {
+    if (found.lost) tell(callers, 'ledger_lost', { restored: found.restored });
+    const backMs = Math.max(found.clockBackMs, before ? before.now + before.minElapsedMs - storeNow : 0);
     const aheadMs = before ? storeNow - before.now - before.maxElapsedMs : 0;
     if (Math.max(backMs, aheadMs) <= tolerableMs) return;
     const byMs = backMs > tolerableMs ? -backMs : aheadMs;

@@ -2,11 +2,10 @@ import type { ClientAuthentication } from '../contract/client-authentication.ts'
 import { shownTokenName } from '../contract/token-parameters.ts';
 import { resolveParameters } from '../endpoint/resolve-parameters.ts';
 import { decodeRecord } from '../ledger/codec.ts';
-import { holdsOf } from '../ledger/forecast.ts';
-import type { Hold } from '../ledger/holds.ts';
-import type { LedgerRecord, Outcome } from '../ledger/journal.ts';
-import { isAboutClient, isOfCredentials, type Refused, refusalsOf } from '../ledger/refusals.ts';
-import { tokensInUse } from '../ledger/tokens.ts';
+import { allHolds, type Hold } from '../ledger/pace.ts';
+import { present } from '../ledger/present.ts';
+import { type LedgerRecord, type Refusal, stateOf, tokensInUse } from '../ledger/record.ts';
+import { type Answered, isAboutClient, isOfCredentials } from '../ledger/refusals.ts';
 import { sealingKey } from './seal.ts';
 
 /** Decodes the text of a record. @throws TypeError if clients refuse it */
@@ -26,7 +25,7 @@ export function problemOfRecord(record: string): 'damaged' | 'unknown version' |
 export function isEmptyRecord(record: string): boolean {
   const decoded = decodeRecord(record);
   if (typeof decoded === 'string') return false;
-  return [decoded.attempts, decoded.buckets, decoded.tokens, decoded.orders].every(({ length }) => length === 0);
+  return [decoded.spent, decoded.tokens, decoded.log].every(({ length }) => length === 0);
 }
 
 /** One failure after another, as a record remembers them. They are remembered until a token is issued, also when the wait that follows them is over. */
@@ -61,29 +60,28 @@ export interface RepeatedFailure {
 export function failuresInRow(record: string, now?: number): readonly RepeatedFailure[] {
   const decoded = decodeRecord(record);
   if (typeof decoded === 'string') return [];
-  const at = now ?? decoded.highWaterAt;
-  const tokens = tokensInUse(decoded, at);
-  const holds = holdsOf(decoded, at, { terms: [], durability: 'durable' });
+  const found = present(decoded, undefined, now ?? decoded.latestAt, decoded.id);
+  const tokens = tokensInUse(found.record, found.now);
+  const holds = allHolds(found.record, { terms: [], durability: 'durable' });
   // If all of them are of one audience, its name is told.
   const isOfOne = (shared: Hold) =>
-    holds.some(({ audience, attempt, count }) => {
-      return audience !== undefined && attempt !== undefined && attempt === shared.attempt && count === shared.count;
+    holds.some(({ name, last, count }) => {
+      return name !== undefined && count === shared.count && last?.at === shared.last?.at;
     });
   return holds.flatMap((hold): RepeatedFailure[] => {
-    const { kind, count, until: retryAt, audience: name, attempt } = hold;
-    if (count === 0 || kind === 'renewal' || (name === undefined && isOfOne(hold))) return [];
-    const { status } = attempt?.outcome ?? {};
-    const failure = { count, retryAt, status, audience: name && shownTokenName(name) };
+    const { kind, count, until: retryAt, name, last, refusal } = hold;
+    if (count === 0 || kind === 'renewal' || kind === 'limit' || (name === undefined && isOfOne(hold))) return [];
+    const failure = { count, retryAt, status: last?.status, audience: name && shownTokenName(name) };
     if (kind !== 'credentials') return [{ ...failure, kind: kind === 'misconfigured' ? 'backoff' : kind }];
-    const inUse = tokens.find((token) => token.audience === name && token.keyId === attempt?.keyId);
-    const { instance, outcome } = attempt ?? {};
-    const about = outcome && subjectOf(outcome);
-    return [{ ...failure, kind, instance, about, failedAt: outcome?.at, tokenExpiresAt: inUse?.expiresAt }];
+    const inUse = tokens.find((token) => token.name === name && token.keyId === refusal?.keyId);
+    const about = refusal && subjectOf(refusal);
+    const { instance } = refusal ?? {};
+    return [{ ...failure, kind, instance, about, failedAt: last?.at, tokenExpiresAt: inUse?.expiresAt }];
   });
 }
 
-function subjectOf(outcome: Outcome): 'client' | 'request' {
-  return isAboutClient(outcome) ? 'client' : 'request';
+function subjectOf(answered: Answered): 'client' | 'request' {
+  return isAboutClient(answered) ? 'client' : 'request';
 }
 
 /** What a token is requested for, as in the options of `createServiceAuth()`. */
@@ -143,19 +141,25 @@ export async function secretInRecord(
   const credential = await clientAuthentication?.credentialId?.(request);
   const { id, secretId } = await sealingKey(clientSecret, storeKey, clientId, credential);
   const decoded = acceptedRecord(record);
-  const { audience } = resolveParameters(token);
-  const rejected = refusalsOf(decoded).find((refused) => {
-    return refused.audience === audience && refused.secretId === secretId && isOfCredentials(refused.outcome);
-  });
-  const inUse = tokensInUse(decoded, now).filter((token) => token.audience === audience);
-  const users = [...decoded.attempts, ...decoded.tokens];
+  const { audience: name } = resolveParameters(token);
+  const rejected = stateOf(decoded, name).refusals?.[secretId] ?? decoded.refusals[secretId];
+  const inUse = tokensInUse(decoded, now).filter((token) => token.name === name);
+  const { refusals } = decoded;
+  const users = [
+    ...decoded.spent.filter(({ keyId }) => keyId !== ''),
+    ...decoded.tokens,
+    ...[refusals, ...Object.values(decoded.states).map((state) => state.refusals ?? {})].flatMap(
+      Object.values<Refusal>,
+    ),
+  ];
   return {
-    rejection: rejected && rejectionIn(rejected),
+    rejection: rejected && isOfCredentials(rejected) ? rejectionIn(rejected) : undefined,
     opensToken: inUse.length > 0 ? inUse.some(({ keyId }) => keyId === id) : undefined,
     isKnown: users.length > 0 ? users.some(({ keyId }) => keyId === id) : undefined,
   };
 }
 
-function rejectionIn({ instance, outcome }: Refused): SecretInRecord['rejection'] {
-  return { status: outcome.status ?? 0, about: subjectOf(outcome), instance, failedAt: outcome.at };
+function rejectionIn(refusal: Refusal): SecretInRecord['rejection'] {
+  const { status, instance, at } = refusal;
+  return { status, about: subjectOf(refusal), instance, failedAt: at };
 }

@@ -1,5 +1,5 @@
 import type { CommonSettings, Settings } from '../contract/settings.ts';
-import type { Attempt } from '../ledger/journal.ts';
+import type { Spent } from '../ledger/record.ts';
 import type { Answer } from '../ledger/settle.ts';
 import { type Committed, type Intent, JointWrites } from './joint-writes.ts';
 import { RecordAccess, type Swapped, type View } from './record-access.ts';
@@ -20,7 +20,7 @@ interface SharedRead {
   readonly callers: Settings[];
 }
 
-/** What came of an attempt, not written yet. `from`: the view with the attempt. Instants of the answer belong to it. */
+/** What came of a request, not written yet. `from`: the view with its reservation. Instants of the answer belong to it. */
 export interface Unsettled {
   readonly answer: Answer;
   readonly from: View;
@@ -31,13 +31,13 @@ export interface Unsettled {
 const second = 1_000;
 // A look may use a record that is this old. Every process learns of a reset within 30 seconds nevertheless, because the age counts.
 const maxLookAgeMs = 10 * second;
-// A declaration that failed is tried again before others stop enforcing it.
-const declareAgainMs = 300 * second;
+// A statement that failed is tried again before others stop enforcing it.
+const stateAgainMs = 300 * second;
 
 /** The record of one client id in one store. All clients of the process that use it share this object: one read serves all of them, and so does one write. */
 export class SharedRecord {
   /** Answers that are not written yet. */
-  unsettled: Map<Attempt, Unsettled> | undefined;
+  unsettled: Map<Spent, Unsettled> | undefined;
   /** When the record refused a caller of this process, on the monotonic clock. */
   refusedAt: number = Number.NEGATIVE_INFINITY;
   readonly settings: CommonSettings;
@@ -47,7 +47,7 @@ export class SharedRecord {
   /** The read that has not begun yet. */
   #nextRead: SharedRead | undefined;
   #writes: JointWrites | undefined;
-  #declareAfter = Number.NEGATIVE_INFINITY;
+  #stateAfter = Number.NEGATIVE_INFINITY;
 
   constructor(settings: CommonSettings, clientId: string) {
     this.settings = settings;
@@ -99,11 +99,11 @@ export class SharedRecord {
     return this.#writes.commit(settings, intent, fromMemory);
   }
 
-  /** Writes the terms of this process, if `view` says that it is due. Every other write has them, too. Nothing depends on its success, so it never rejects. */
-  async declare(settings: Settings, view: View): Promise<void> {
+  /** States the terms of this process, if `view` says that it is due. Every other write has them, too. Nothing depends on its success, so it never rejects. */
+  async state(settings: Settings, view: View): Promise<void> {
     const now = this.settings.clock.monotonic();
-    if (!view.isDeclarationDue || now < this.#declareAfter) return;
-    this.#declareAfter = now + declareAgainMs;
+    if (!view.isStatementDue || now < this.#stateAfter) return;
+    this.#stateAfter = now + stateAgainMs;
     await this.#access.swap([settings], view, view.record);
   }
 
@@ -123,7 +123,7 @@ export class SharedRecord {
     let swapped: Swapped | undefined;
     for (let conflicts = 1; ; conflicts += 1) {
       const loaded = await this.#access.load(callers, tries);
-      if (!loaded.isRepaired) return loaded;
+      if (!loaded.isChanged) return loaded;
       swapped = await this.#access.swap(callers, loaded, loaded.record, swapped);
       if (typeof swapped === 'object') return swapped;
       if (conflicts > 1) await this.#access.pauseAfterConflict(conflicts, 0);

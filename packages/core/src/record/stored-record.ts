@@ -5,10 +5,11 @@ import type { Store } from '../contract/store.ts';
 import { resolveTokenAddress } from '../endpoint/token-address.ts';
 import { fitted } from '../ledger/bound.ts';
 import { encodeRecord } from '../ledger/codec.ts';
-import { newRecord } from '../ledger/journal.ts';
+import { compact } from '../ledger/compact.ts';
 import { termLimits } from '../ledger/limits.ts';
-import { withSpentElsewhere } from '../ledger/orders.ts';
-import { reconcile } from '../ledger/repair.ts';
+import { withStated } from '../ledger/orders.ts';
+import { present } from '../ledger/present.ts';
+import { newRecord } from '../ledger/record.ts';
 import { acceptedRecord } from './record-findings.ts';
 import { randomId, recordKeyOf } from './seal.ts';
 
@@ -101,10 +102,11 @@ export function recordWithSpent(
   const limits = resolveLimits(issuanceLimit ?? 'inherit', store, report);
   if (problems.length > 0) throw configError(problems);
   const loaded = record === undefined ? undefined : acceptedRecord(record);
-  const found = reconcile(loaded, undefined, now, randomId(), limits);
-  const said = { id: randomId(), by: instance, reason, tokens: count };
-  const next = withSpentElsewhere(found.record, found.now, said, limits);
-  return next && fitted({ ...next, sequence: next.sequence + 1 }, found.now, limits).text;
+  const found = present(loaded, undefined, now, randomId());
+  const statement = { id: randomId(), by: instance, reason, tokens: count };
+  const next = withStated(found.record, found.now, statement, limits);
+  const written = next && compact({ ...next, sequence: next.sequence + 1 }, found.now, limits);
+  return written && fitted(written, found.now, limits).text;
 }
 
 /**

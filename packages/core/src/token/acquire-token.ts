@@ -1,10 +1,11 @@
 import { confirms, type Decision, decide, type Query } from '../ledger/decide.ts';
 import { isJustOrdered } from '../ledger/orders.ts';
+import { isOpen } from '../ledger/record.ts';
 import type { Instant } from '../platform/instant.ts';
 import { pause } from '../platform/pause.ts';
 import { toLocalTime } from '../record/record-time.ts';
 import { randomId } from '../record/seal.ts';
-import type { Intent, View } from '../record/shared-record.ts';
+import type { View } from '../record/shared-record.ts';
 import type { ClientParts } from './client-parts.ts';
 import type { FlightResult } from './flight.ts';
 import { reportDenial } from './report-issuance.ts';
@@ -17,7 +18,7 @@ const refusesForMs = 1_000;
 
 /** The decision on a query, and the record that it rests on. */
 interface Decided {
-  readonly decision: Exclude<Decision, { kind: 'write' }>;
+  readonly decision: Decision;
   readonly view: View;
   /** The moment just before the read of the record. */
   readonly readAt: Instant;
@@ -35,7 +36,7 @@ export async function acquireToken(
   signal: AbortSignal,
 ): Promise<FlightResult> {
   const { settings, sharedRecord, settlement, secrets, usableTokens, leaseMs } = parts;
-  const { audience, clock, instance } = settings;
+  const { audience: name, clock, instance } = settings;
   const { reason } = flight;
   const mayIssue = reason !== 'revalidate';
   const begin = (waitsFor: Wait['waitsFor']) => flight.onWait({ waitsFor, since: clock.monotonic() });
@@ -45,7 +46,7 @@ export async function acquireToken(
   const { id: keyId, secretId } = secret.key;
   const kept = flight.mustNotKeep ? undefined : flight.cached;
   const cached = kept && { id: kept.token.id, generation: kept.generation };
-  const names = { audience, keyId, secretId, instance, id: randomId() };
+  const names = { name, keyId, secretId, instance, id: randomId() };
   let query: Query = { ...flight, ...names, cached, leaseMs };
   let couldNotOpen = false;
   let waitedMs = 0;
@@ -56,9 +57,9 @@ export async function acquireToken(
     const { decision, view, readAt, begunAt } = await (mayIssue
       ? decideAndReserve(parts, query)
       : decideByRecentRead(parts, query));
-    // A process that reads declares its agreement. Nobody waits for that, unless the runtime ends the write with the incoming request.
-    const declared = sharedRecord.declare(settings, view);
-    if (settings.requestBound) await declared;
+    // A process that reads states its agreement. Nobody waits for that, unless the runtime ends the write with the incoming request.
+    const stated = sharedRecord.state(settings, view);
+    if (settings.requestBound) await stated;
     if (confirms(decision, query.cached)) flight.onConfirmed(readAt, isJustOrdered(view.record, view.now));
     switch (decision.kind) {
       case 'use': {
@@ -69,14 +70,15 @@ export async function acquireToken(
         couldNotOpen = true;
         continue;
       }
-      case 'admitted': {
-        const reserved = { flight, secret, attempt: decision.attempt, view, begunAt: begunAt ?? readAt, couldNotOpen };
-        const result = await sendReservedRequest(parts, reserved);
+      case 'reserve': {
+        const { reserved } = decision;
+        const request = { flight, secret, reserved, view, begunAt: begunAt ?? readAt, couldNotOpen };
+        const result = await sendReservedRequest(parts, request);
         if (result) return result;
         query = { ...query, id: randomId() };
         break;
       }
-      case 'lapsed':
+      case 'late':
         query = { ...query, id: randomId() };
         break;
       case 'keep': {
@@ -89,12 +91,12 @@ export async function acquireToken(
       case 'deny': {
         sharedRecord.refusedAt = clock.monotonic();
         const error = errorOf(settings, decision.denial, view);
-        reportDenial(settings, decision.reason, error);
+        reportDenial(settings, decision.denial.reason, error);
         throw error;
       }
     }
     // Another process is asking, or our request was too late to be sent, or its token was reset on its way. In the last two cases the next reservation has a new id.
-    if (decision.kind === 'wait') flight.onWait(waitFor(decision.until, view, audience));
+    if (decision.kind === 'wait') flight.onWait(waitFor(decision.until, view, name));
     const until = decision.kind === 'wait' ? decision.until : view.now + pauseMs;
     if (waitedMs > 3 * leaseMs) throw waitedTooLong(toLocalTime(until, view, clock));
     // The store may have taken longer than the lease lasts.
@@ -102,25 +104,23 @@ export async function acquireToken(
   }
 }
 
-/** The wait for an attempt of another process, or until fewer requests are under way. The reads of the record meanwhile belong to it. */
-function waitFor(until: number, { record, now, readAt }: View, audience: string): Wait {
+/** The wait for a request of another process, or until fewer requests are under way. The reads of the record meanwhile belong to it. */
+function waitFor(until: number, { record, now, readAt }: View, name: string): Wait {
   const local = (at: number) => readAt.monotonic + at - now;
-  const attempt = record.attempts.find((each) => !each.outcome && each.until === until);
-  const since = local(attempt?.at ?? now);
-  if (attempt?.audience !== audience) return { waitsFor: 'token_endpoint', since };
-  return { waitsFor: 'process', process: attempt?.instance, since, until: local(until) };
+  const open = record.spent.filter((one) => isOpen(one, now) && one.until === until);
+  const ours = open.find((one) => one.name === name);
+  const since = local((ours ?? open[0])?.at ?? now);
+  if (!ours) return { waitsFor: 'token_endpoint', since };
+  return { waitsFor: 'process', process: ours.instance, since, until: local(until) };
 }
 
-/** Decides by a recent read of the record. Nothing is written, unless the record does not know a reset. */
+/** Decides by a recent read of the record. Nothing is written. */
 async function decideByRecentRead(parts: ClientParts, query: Query): Promise<Decided> {
   const { settings, sharedRecord } = parts;
   const { view, now } = await sharedRecord.look(settings);
   const decision = decide(view.record, now, query, settings.limits);
-  if (decision.kind === 'write') return decideAndReserve(parts, query);
   return { decision, view, readAt: view.readAt };
 }
-
-type Change = ReturnType<Intent<Omit<Decided, 'view'>>>;
 
 /**
  * Decides by the present record, and writes the reservation if there is one. A swap that is lost is tried again in `commit`. A record that was read
@@ -135,16 +135,12 @@ async function decideAndReserve({ settings, sharedRecord }: ClientParts, query: 
     if (decision.kind === 'deny') return { decision, view, readAt: view.readAt };
   }
   let begunAt: Instant | undefined;
-  const { result, view } = await sharedRecord.commit(settings, ({ record: present, now, readAt }): Change => {
-    let record = present;
-    for (;;) {
-      const decision = decide(record, now, query, settings.limits);
-      if (decision.kind === 'lapsed') return { record: decision.record, result: { decision, readAt } };
-      if (decision.kind !== 'write') return { record, result: { decision, readAt } };
-      if (decision.record.attempts.some(({ id }) => id === query.id)) begunAt = readAt;
-      // Decide again on the record with our reservation. The decision is `admitted`, and `commit` returns it only after the swap succeeded.
-      record = decision.record;
-    }
+  const { result, view } = await sharedRecord.commit(settings, ({ record, now, readAt }) => {
+    const decision = decide(record, now, query, settings.limits);
+    const next = decision.kind === 'reserve' || decision.kind === 'late' ? decision.record : record;
+    // A reservation that the record has already was written by a swap whose reply got lost.
+    if (decision.kind === 'reserve' && next !== record) begunAt = readAt;
+    return { record: next, result: { decision, readAt } };
   });
   return { ...result, view, begunAt };
 }

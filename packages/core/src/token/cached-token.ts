@@ -1,6 +1,5 @@
 import { type AccessToken, createAccessToken, schemeOf } from '../contract/access-token.ts';
-import { maxLifetimeMs } from '../ledger/journal.ts';
-import { marginOf } from '../ledger/tokens.ts';
+import { marginOf, maxLifetimeMs } from '../ledger/record.ts';
 import { type Instant, sleptSince } from '../platform/instant.ts';
 import type { UsableToken } from './usable-token.ts';
 

@@ -1,5 +1,5 @@
 import type { IssuedToken } from '../endpoint/token-response.ts';
-import { revokedOf } from '../ledger/tokens.ts';
+import { stateOf } from '../ledger/record.ts';
 import type { Instant } from '../platform/instant.ts';
 import type { ReservedRequest } from './reserved-request.ts';
 
@@ -18,16 +18,16 @@ export function isRepeated(
   { lifetimeMs }: IssuedToken,
   hash: string | undefined,
   sentAt: Instant,
-  { flight: { reason }, view: { record, now, readAt }, attempt: { audience, keyId }, couldNotOpen }: ReservedRequest,
+  { flight: { reason }, view: { record, now, readAt }, reserved: { name, keyId }, couldNotOpen }: ReservedRequest,
 ): boolean {
   if (hash === undefined) return false;
-  const revoked = revokedOf(record, audience);
+  const { resetUpTo = 0, resetHash } = stateOf(record, name);
+  if (resetHash === hash) return true;
   // Only the clock of the store tells, because those of this machine may have been set.
   const expiresAt = now + sentAt.monotonic - readAt.monotonic + lifetimeMs;
   const mayRepeat = (until: number) => couldNotOpen || (reason !== 'rejected' && expiresAt - second < until);
-  const known = record.tokens.filter((token) => token.audience === audience);
-  return known.some(({ expiredBy = 0, ...token }) => {
-    if (token.hash !== hash) return token.resetHash === hash;
-    return token.generation <= revoked || (token.keyId === keyId && !mayRepeat(expiredBy));
+  return record.tokens.some(({ expiredBy = 0, ...token }) => {
+    if (token.name !== name || token.hash !== hash) return false;
+    return token.generation <= resetUpTo || (token.keyId === keyId && !mayRepeat(expiredBy));
   });
 }

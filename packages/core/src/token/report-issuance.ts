@@ -2,9 +2,9 @@ import type { AnyServiceAuthError } from '../contract/errors.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { Quotas } from '../endpoint/token-endpoint.ts';
 import type { IssuedToken } from '../endpoint/token-response.ts';
-import { admission, tightest } from '../ledger/count.ts';
-import type { Attempt, IssuanceReason, Quota } from '../ledger/journal.ts';
+import { roomsIn, tightest } from '../ledger/count.ts';
 import { foreignIn } from '../ledger/quota.ts';
+import type { IssuanceReason, Quota, Spent } from '../ledger/record.ts';
 import { warn } from '../platform/warn.ts';
 import type { View } from '../record/shared-record.ts';
 import type { ClientParts } from './client-parts.ts';
@@ -19,7 +19,7 @@ export function reportIssuance(
   view: View,
   durationMs: number,
 ): void {
-  const { used, term } = tightest(admission(view.record, view.now, limits, reason));
+  const { used, term } = tightest(roomsIn(view.record, view.now, limits, reason));
   const { id: tokenId, expiresAt } = token;
   const { usable } = term;
   const missing = missingScope ? { missingScope } : {};
@@ -27,18 +27,18 @@ export function reportIssuance(
   if (missingScope) warn(`The token for ${clientId} lacks the scope ${missingScope}.`, 'SERVICE_AUTH_MISSING_SCOPE');
 }
 
-/** Reports what the provider counts, as the answer to an attempt said. `view`: the record with the attempt. While it is not written, others may know of more tokens. */
+/** Reports what the provider counts, as the answer to a request said. `view`: the record with the request. While it is not written, others may know of more tokens. */
 export function reportQuota(
   { settings: { emit, clock }, sharedRecord }: ClientParts,
   { quota = [], organizationQuota = [] }: Quotas,
-  attempt: Attempt,
+  reserved: Spent,
   { record, now }: View,
 ): void {
   const report = (of: 'client' | 'organization', [windowMs, tokens, remaining, endsInMs]: Quota, foreign?: number) => {
     emit('quota_observed', { of, windowMs, tokens, remaining, resetAt: clock.now() + endsInMs, foreign });
   };
-  const askedAt = record.attempts.find(({ id }) => id === attempt.id)?.at ?? attempt.at;
-  const isWritten = !sharedRecord.unsettled?.has(attempt);
+  const askedAt = record.spent.find(({ id }) => id === reserved.id)?.at ?? reserved.at;
+  const isWritten = !sharedRecord.unsettled?.has(reserved);
   for (const said of quota) report('client', said, isWritten ? foreignIn(record, said, askedAt, now) : undefined);
   for (const said of organizationQuota) report('organization', said);
 }

@@ -1,4 +1,4 @@
-import type { Attempt } from '../ledger/journal.ts';
+import type { Spent } from '../ledger/record.ts';
 import type { Instant } from '../platform/instant.ts';
 import type { View } from '../record/shared-record.ts';
 import type { CurrentSecret } from './client-secret.ts';
@@ -8,7 +8,7 @@ import type { FlightInput } from './running-flight.ts';
 export interface ReservedRequest {
   readonly flight: FlightInput;
   readonly secret: CurrentSecret;
-  readonly attempt: Attempt;
+  readonly reserved: Spent;
   readonly view: View;
   /** The moment just before the read of the record on which the reservation was written. */
   readonly begunAt: Instant;

@@ -3,8 +3,7 @@ import type { TokenResponseReason } from '../contract/errors.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { FailedRequest } from '../endpoint/meaning-of.ts';
 import { requestToken } from '../endpoint/token-endpoint.ts';
-import { reasonOf } from '../ledger/attempt.ts';
-import { revokedOf, tokenOf } from '../ledger/tokens.ts';
+import { reasonOf, resetUpTo, tokenOf } from '../ledger/record.ts';
 import { instantOf } from '../platform/clock.ts';
 import { maxElapsedMs } from '../platform/instant.ts';
 import type { View } from '../record/record-access.ts';
@@ -52,48 +51,49 @@ function withHeaders({ headers }: Settings, written: WrittenRequest): WrittenReq
  * Returns whether more than `sendWithinMs` has passed since the reservation, by any clock, or the client was closed. The machine may have slept, or the store may
  * have been slow. A late request must not be sent.
  */
-function isLate(parts: ClientParts, { attempt, view, begunAt }: ReservedRequest): boolean {
+function isLate(parts: ClientParts, { reserved, view, begunAt }: ReservedRequest): boolean {
   const { settings, sendWithinMs, request } = parts;
   const now = instantOf(settings.clock);
-  const confirmedAfterMs = view.now - attempt.at;
+  const confirmedAfterMs = view.now - reserved.at;
   const elapsedMs = Math.max(maxElapsedMs(begunAt, now), confirmedAfterMs + maxElapsedMs(view.readAt, now));
   return elapsedMs > sendWithinMs || request.signal.aborted;
 }
 
-async function withdraw({ settlement }: ClientParts, { attempt, view }: ReservedRequest): Promise<undefined> {
-  await settlement.enter(attempt, { kind: 'unsent' }, view);
+async function withdraw({ settlement }: ClientParts, { reserved, view }: ReservedRequest): Promise<undefined> {
+  await settlement.enter(reserved, { kind: 'unsent' }, view);
 }
 
 /** Sends the one request of a reservation. Undefined: its token was reset on its way. */
 async function send(
   parts: ClientParts,
-  reserved: ReservedRequest,
+  request: ReservedRequest,
   written: WrittenRequest,
 ): Promise<FlightResult | undefined> {
   const { settings, settlement, usableTokens } = parts;
-  const { audience, clock, tokenUrl, transport, timeoutMs } = settings;
-  const { flight, secret, attempt, view } = reserved;
+  const { clock, tokenUrl, transport, timeoutMs } = settings;
+  const { flight, secret, reserved, view } = request;
+  const { name, keyId, generation } = reserved;
   const sentAt = instantOf(clock);
-  begin(parts, reserved, 'token_endpoint');
+  begin(parts, request, 'token_endpoint');
   const answer = await requestToken(tokenUrl, written, transport, timeoutMs, clock, parts.request.signal, settings);
   const durationMs = clock.monotonic() - sentAt.monotonic;
-  begin(parts, reserved, 'store');
+  begin(parts, request, 'store');
   const hash = answer.kind === 'token' ? await fingerprintOf(answer.token.value).catch(() => undefined) : undefined;
-  const repeats = answer.kind === 'token' && isRepeated(answer.token, hash, sentAt, reserved);
+  const repeats = answer.kind === 'token' && isRepeated(answer.token, hash, sentAt, request);
   const result = repeats ? repeatedAnswer : answer;
-  if (result.kind !== 'token') return failed(parts, reserved, result, durationMs);
-  const token = await usableTokens.stored(attempt, result.token, view, secret.key, hash);
-  const settled = await settlement.enter(attempt, { kind: 'issued', token, quota: result.quota }, view);
-  const usable = usableTokens.issued(attempt, result.token, sentAt);
-  reportIssuance(settings, reasonOf(attempt), usable, result.token, settled, durationMs);
-  reportQuota(parts, result, attempt, settled);
+  if (result.kind !== 'token') return failed(parts, request, result, durationMs);
+  const token = await usableTokens.stored(reserved, result.token, view, secret.key, hash);
+  const { secretId } = secret.key;
+  const settled = await settlement.enter(reserved, { kind: 'issued', token, secretId, quota: result.quota }, view);
+  const usable = usableTokens.issued(reserved, result.token, sentAt);
+  reportIssuance(settings, reasonOf(reserved), usable, result.token, settled, durationMs);
+  reportQuota(parts, result, reserved, settled);
   const { record } = settled;
-  if (revokedOf(record, audience) >= attempt.generation) return undefined;
+  if (resetUpTo(record, name) >= generation) return undefined;
   // The new token expires before the one that it was to replace.
-  const inVain =
-    flight.reason === 'refresh' && tokenOf(record, audience, attempt.keyId)?.id === flight.cached?.token.id;
-  const { outcome } = record.attempts.find(({ id }) => id === attempt.id) ?? {};
-  if (inVain) return keepUntil(parts, outcome?.holdUntil ?? 0, settled);
+  const present = tokenOf(record, name, keyId);
+  const isVain = flight.reason === 'refresh' && present !== undefined && present.id === flight.cached?.token.id;
+  if (isVain) return keepUntil(parts, present.renewAfter ?? 0, settled);
   if (!isAlive(usable, instantOf(clock))) throw expiredOnArrival();
   return { kind: 'token', usable };
 }
@@ -101,13 +101,14 @@ async function send(
 /** Settles a request that brought no token. Rejects, or keeps the cached token. */
 async function failed(
   parts: ClientParts,
-  { flight, attempt, view, secret }: ReservedRequest,
+  { flight, reserved, view, secret }: ReservedRequest,
   result: FailedRequest,
   durationMs: number,
 ): Promise<FlightResult> {
   const { settings, settlement } = parts;
-  const settled = await settlement.enter(attempt, result, view);
-  const denial = denialAfter(result, settled, attempt, settings.limits);
+  const { secretId } = secret.key;
+  const settled = await settlement.enter(reserved, { ...result, secretId }, view);
+  const denial = denialAfter(result, settled, { ...reserved, secretId }, settings.limits);
   const { status, error, tokenType } = result;
   // An endpoint may repeat the secret anywhere.
   const repeats = secret.value !== '' && tokenType?.includes(secret.value);
@@ -116,7 +117,7 @@ async function failed(
   const ambiguous = result.kind === 'ambiguous';
   const reason = ambiguous ? (result.reason as TokenResponseReason | undefined) : undefined;
   settings.emit('token_request_failed', { code, status, error, reason, ambiguous, retryAt, durationMs });
-  reportQuota(parts, result, attempt, settled);
+  reportQuota(parts, result, reserved, settled);
   if (flight.reason === 'cold' || flight.reason === 'expired') throw failure;
   return keepUntil(parts, denial.retryAt, settled);
 }

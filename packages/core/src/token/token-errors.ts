@@ -4,11 +4,12 @@ import { isDirect } from '../endpoint/connection.ts';
 import { defaultTransport } from '../endpoint/fetch-transport.ts';
 import { jsonAuthentication } from '../endpoint/json-request.ts';
 import type { FailedRequest } from '../endpoint/meaning-of.ts';
+import { roomIn } from '../ledger/count.ts';
 import type { Denial } from '../ledger/decide.ts';
-import type { Attempt, Outcome } from '../ledger/journal.ts';
 import type { Limits } from '../ledger/limits.ts';
 import { isOutageCode, type OAuthErrorCode } from '../ledger/oauth-error.ts';
-import { pace } from '../ledger/pace.ts';
+import { type Caller, holdsOf } from '../ledger/pace.ts';
+import type { Hint } from '../ledger/record.ts';
 import { isAboutClient } from '../ledger/refusals.ts';
 import type { Answer } from '../ledger/settle.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -17,13 +18,23 @@ import { toLocalTime } from '../record/record-time.ts';
 import type { View } from '../record/shared-record.ts';
 import type { Wait } from './running-flight.ts';
 
-/** Returns the denial that follows from a failed request. The view has its outcome. */
-export function denialAfter(answer: Answer, { record, now }: View, attempt: Attempt, limits: Limits): Denial {
+/** Returns the denial that follows from a failed request. The view has its outcome. `caller`: who sent it. */
+export function denialAfter(answer: Answer, { record, now }: View, caller: Caller, limits: Limits): Denial {
   const released = answer.kind === 'released' ? answer.cause : 'unreachable';
   const cause = released === 'unreachable' || released === 'unavailable' ? 'backoff' : released;
-  const holds = pace(record, now, attempt, 'cold', limits).holds.filter(({ kind }) => kind === cause);
-  const settled = record.attempts.find(({ id }) => id === attempt.id);
-  return { cause, retryAt: Math.max(now, ...holds.map(({ until }) => until)), attempt: settled };
+  const all = holdsOf(record, caller, 'cold', limits);
+  const retryAt = Math.max(now, ...all.map(({ until }) => until));
+  const holds = all.filter(({ kind }) => kind === cause).sort((one, other) => other.until - one.until);
+  const { last, count = 0, refusal } = holds[0] ?? {};
+  return { cause, retryAt, reason: 'cold', count, last: lastOf(answer) ?? last, refusal };
+}
+
+/** Returns what the answer says of this request. The record may know of another one that failed later. */
+function lastOf(answer: Answer): Denial['last'] {
+  if (answer.kind === 'ambiguous') return { kind: 'unknown', at: 0, status: answer.status, code: answer.reason };
+  if (answer.kind !== 'released') return undefined;
+  if (answer.cause === 'unreachable') return { kind: 'unreached', at: 0, status: answer.status };
+  return { kind: 'refused', at: 0, status: answer.status, code: answer.oauthError };
 }
 
 /** What is known of a request of this process, and is not in the record. */
@@ -32,12 +43,12 @@ export type Details = Pick<FailedRequest, 'error' | 'tokenType'>;
 /** Creates the error of a denial. `details`: those of the request that was denied just now. */
 export function errorOf(settings: Settings, denial: Denial, view: View, details?: Details): AnyServiceAuthError {
   const { clock, authentication } = settings;
-  const { outcome } = denial.attempt ?? {};
+  const { last } = denial;
   const retryAt = toLocalTime(denial.retryAt, view, clock);
   const when = new Date(retryAt).toISOString();
   switch (denial.cause) {
     case 'credentials': {
-      const { status: endpointStatus = 0, code } = outcome ?? {};
+      const { status: endpointStatus = 0, code } = last ?? {};
       const oauthError = code as OAuthErrorCode | undefined;
       const about = isAboutClient({ status: endpointStatus, code }) ? 'client' : 'request';
       const answer = oauthError ? `${endpointStatus} ${oauthError}` : `${endpointStatus}`;
@@ -50,7 +61,7 @@ export function errorOf(settings: Settings, denial: Denial, view: View, details?
       return serviceAuthError('ERR_CREDENTIALS_REJECTED', message, { about, endpointStatus, oauthError, retryAt });
     }
     case 'rate_limited': {
-      const { status = 429 } = outcome ?? {};
+      const { status = 429 } = last ?? {};
       const later = status === 429 ? '' : ' and said that the request may succeed later';
       const message = `The token endpoint answered ${status}${later}. Look for programs that use this clientId without this store; the next attempt is possible at ${when}.`;
       return serviceAuthError('ERR_RATE_LIMITED', message, { retryAt });
@@ -61,7 +72,7 @@ export function errorOf(settings: Settings, denial: Denial, view: View, details?
     }
     case 'misconfigured':
     case 'backoff':
-      return backoffError(outcome, retryAt, when, settings, details);
+      return backoffError(last, retryAt, when, settings, details);
     case 'deaths': {
       const message = `Several processes were killed, or froze, during a token request, and each of these counts as a token. Let a process run for longer than timeoutMs before you stop it; the next attempt is possible at ${when}.`;
       return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { endpointStatus: undefined, ambiguous: true, retryAt });
@@ -75,7 +86,7 @@ export function errorOf(settings: Settings, denial: Denial, view: View, details?
       return serviceAuthError('ERR_TOKEN_RESPONSE', message, { reason: 'expires_in', retryAt });
     }
     case 'limit':
-      return limitError(denial, retryAt, when, (at) => toLocalTime(at, view, clock), settings);
+      return limitError(denial, retryAt, when, view, settings);
   }
 }
 
@@ -98,15 +109,19 @@ function proxyRemark({ transport, tokenUrl }: Settings, foreign: string | undefi
 }
 
 function limitError(
-  { room }: Denial,
+  { enforced, reason }: Denial,
   retryAt: number,
   when: string,
-  local: (at: number) => number,
-  { store }: Settings,
+  view: View,
+  { clock, store }: Settings,
 ): AnyServiceAuthError {
+  const room = enforced && roomIn(view.record, view.now, enforced, reason);
   const { term, used = 0, own = true, newRecord: restriction } = room ?? {};
   const { tokens: limit = 0, usable = 0, windowMs = 0, counts } = term ?? {};
-  const newRecord = restriction && { allowed: restriction.allowed, until: local(restriction.endsAt) };
+  const newRecord = restriction && {
+    allowed: restriction.allowed,
+    until: toLocalTime(restriction.endsAt, view, clock),
+  };
   const [what, may] =
     counts === 'requests'
       ? ['requests, refused ones among them,', 'requests may be sent']
@@ -131,15 +146,15 @@ function lengthOf(windowMs: number): string {
 }
 
 function backoffError(
-  outcome: Outcome | undefined,
+  last: Partial<Hint> | undefined,
   retryAt: number,
   when: string,
   settings: Settings,
   details: Details = {},
 ): AnyServiceAuthError {
   const { addressedBy, timeoutMs } = settings;
-  const { kind, status, code, charge = 0 } = outcome ?? {};
-  const ambiguous = charge > 0;
+  const { kind, status, code } = last ?? {};
+  const ambiguous = kind === 'unknown' || kind === 'died';
   if (kind === 'unknown' && code !== undefined) {
     const reason = code as TokenResponseReason;
     const message = `The token endpoint's answer ${flawOf(reason, details)}. A token was counted; the next attempt is possible at ${when}.`;

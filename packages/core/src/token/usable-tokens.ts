@@ -1,8 +1,7 @@
 import { createAccessToken } from '../contract/access-token.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { IssuedToken } from '../endpoint/token-response.ts';
-import type { Attempt, StoredToken } from '../ledger/journal.ts';
-import { marginOf } from '../ledger/tokens.ts';
+import { marginOf, type Spent, type StoredToken } from '../ledger/record.ts';
 import type { Instant } from '../platform/instant.ts';
 import { toLocalTime } from '../record/record-time.ts';
 import { open, type SealingKey, seal } from '../record/seal.ts';
@@ -11,10 +10,10 @@ import type { UsableToken } from './usable-token.ts';
 
 /** Converts a token between three forms: as the endpoint issued it, as the fleet stores it, and as this process uses it. */
 export interface UsableTokens {
-  issued(attempt: Attempt, token: IssuedToken, sentAt: Instant): UsableToken;
+  issued(reserved: Spent, token: IssuedToken, sentAt: Instant): UsableToken;
   /** Seals an issued token for the store. `view`: the record with the reservation. Never rejects. */
   stored(
-    attempt: Attempt,
+    reserved: Spent,
     token: IssuedToken,
     view: View,
     key: SealingKey,
@@ -25,10 +24,10 @@ export interface UsableTokens {
 }
 
 /** Creates the conversions for one client and audience. */
-export function createUsableTokens({ audience, clock, endpoint, scheme }: Settings): UsableTokens {
+export function createUsableTokens({ audience: name, clock, endpoint, scheme }: Settings): UsableTokens {
   /** Returns the context in which alone the sealed token opens. The client is part of the key. */
-  function contextOf(id: string, generation: number, expiresAt: number): string[] {
-    return [endpoint, audience, id, `${generation}`, `${expiresAt}`];
+  function contextOf({ id, generation, lifetimeMs }: Pick<StoredToken, 'id' | 'generation' | 'lifetimeMs'>): string[] {
+    return [endpoint, name, id, `${generation}`, `${lifetimeMs}`];
   }
 
   return {
@@ -41,16 +40,16 @@ export function createUsableTokens({ audience, clock, endpoint, scheme }: Settin
     async stored({ id, generation, keyId }, { value, lifetimeMs }, view, key, hash) {
       // The life counts from the reservation, so this expiry is never later than the true one.
       const expiresAt = view.now + lifetimeMs;
-      const sealing = () => seal(key, value, contextOf(id, generation, expiresAt));
+      const sealing = () => seal(key, value, contextOf({ id, generation, lifetimeMs }));
       // WebCrypto may fail once, or each time. Nobody can open an empty text, but the token is counted, and this process uses it.
       const sealed = await sealing()
         .catch(sealing)
         .catch(() => '');
-      return { audience, keyId, id, generation, expiresAt, aheadMs: 0, lifetimeMs, sealed, hash };
+      return { name, keyId, id, generation, expiresAt, lifetimeMs, sealed, hash };
     },
 
-    async opened({ id, generation, expiresAt, aheadMs, lifetimeMs, sealed }, view, key) {
-      const value = await open(key, sealed, contextOf(id, generation, expiresAt + aheadMs));
+    async opened({ id, generation, expiresAt, lifetimeMs, sealed }, view, key) {
+      const value = await open(key, sealed, contextOf({ id, generation, lifetimeMs }));
       if (value === undefined) return undefined;
       const localExpiry = toLocalTime(expiresAt, view, clock);
       const token = createAccessToken(id, value, localExpiry - lifetimeMs, localExpiry, scheme);

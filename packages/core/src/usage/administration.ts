@@ -1,11 +1,8 @@
 import { configError, problemOfText } from '../contract/config-problems.ts';
-import { isIssued } from '../ledger/attempt.ts';
-import { refusalOf } from '../ledger/forecast.ts';
-import type { Caller } from '../ledger/holds.ts';
-import type { LedgerRecord } from '../ledger/journal.ts';
-import { retryRoomAt, withReset, withRetry } from '../ledger/orders.ts';
-import { isAboutClient, refusalsOf } from '../ledger/refusals.ts';
-import { revokedOf } from '../ledger/tokens.ts';
+import { refusedUntil } from '../ledger/forecast.ts';
+import { retryRoomAt, withCompromise, withRetry } from '../ledger/orders.ts';
+import type { Caller } from '../ledger/pace.ts';
+import { type LedgerRecord, resetUpTo, stateOf } from '../ledger/record.ts';
 import { instantOf } from '../platform/clock.ts';
 import { toLocalTime } from '../record/record-time.ts';
 import { randomId } from '../record/seal.ts';
@@ -46,23 +43,19 @@ export async function readUsage(parts: ClientParts): Promise<Usage> {
   return usageOf(view, await callerIn(view, parts), limits, clock);
 }
 
-/** Returns who asks. If the client secret cannot be had, it counts as the one that was rejected. */
+/** Returns who asks. If the client secret can't be had, it counts as the one that was rejected. */
 async function callerIn({ record, now }: View, { settings, secrets }: ClientParts): Promise<Caller> {
-  const { audience } = settings;
-  const refusals = refusalsOf(record).filter((refusal) => {
-    return refusal.audience === audience || isAboutClient(refusal.outcome);
-  });
+  const { audience: name } = settings;
+  const refusals = Object.entries({ ...record.refusals, ...stateOf(record, name).refusals });
   // Only these holds depend on the secret. The application's vault should not be asked for anything else.
-  const isRenewed = record.attempts.some((attempt) => {
-    return attempt.audience === audience && isIssued(attempt) && (attempt.outcome.holdUntil ?? 0) > now;
-  });
-  if (refusals.length === 0 && !isRenewed) return { audience, keyId: '', secretId: '' };
+  const isVain = record.tokens.some((token) => token.name === name && (token.renewAfter ?? 0) > now);
+  if (refusals.length === 0 && !isVain) return { name, keyId: '', secretId: '' };
   try {
     const { key } = await secrets.last();
-    return { audience, keyId: key.id, secretId: key.secretId };
+    return { name, keyId: key.id, secretId: key.secretId };
   } catch {
-    const held = refusals.find((refusal) => refusal.audience === audience) ?? refusals[0];
-    return { audience, keyId: held?.keyId ?? '', secretId: held?.secretId ?? '' };
+    const [secretId, refusal] = refusals[0] ?? [];
+    return { name, keyId: refusal?.keyId ?? '', secretId: secretId ?? '' };
   }
 }
 
@@ -81,25 +74,25 @@ export async function resetTokens(
   reason: string | undefined,
 ): Promise<{ readonly result: ResetResult; readonly upTo: number }> {
   const { settings } = parts;
-  const { audience, clock, instance, limits } = settings;
+  const { audience: name, clock, instance, limits } = settings;
   const { cached } = memory;
   // A process that has not read the record for a while does not know which token the fleet uses.
   const isServed = need(memory, instantOf(clock)) === 'serve';
   const known = cached && { id: cached.token.id, generation: cached.generation, isServed };
   const { key } = await parts.secrets.last();
   const { id: keyId, secretId } = key;
-  const reset = { id: randomId(), audience, keyId, instance, reason, cached: known };
+  const reset = { id: randomId(), name, keyId, instance, reason, cached: known };
   const { view } = await parts.sharedRecord.commit(settings, (found) => {
-    return { record: withReset(found.record, found.now, reset), result: undefined };
+    return { record: withCompromise(found.record, found.now, reset), result: undefined };
   });
   const { record, now } = view;
-  const listed = record.orders.find(({ id }) => id === reset.id);
+  const listed = record.log.find(({ id }) => id === reset.id);
   const tokenId = listed?.tokenId;
   if (!listed) return { result: { tokenId, retryAt: undefined }, upTo: 0 };
   settings.emit('token_reset', { tokenId, reason });
-  const refusal = refusalOf(record, now, { audience, keyId, secretId }, limits, 'reset');
-  const retryAt = refusal && toLocalTime(refusal.until, view, clock);
-  return { result: { tokenId, retryAt }, upTo: revokedOf(record, audience) };
+  const refused = refusedUntil(record, now, { name, keyId, secretId }, limits, 'reset');
+  const retryAt = refused && toLocalTime(refused.until, view, clock);
+  return { result: { tokenId, retryAt }, upTo: resetUpTo(record, name) };
 }
 
 /** Ends the holds of the fleet. */
@@ -109,10 +102,9 @@ export async function retryNow({ settings, sharedRecord }: ClientParts): Promise
   let written: RetryResult | undefined;
   const { result } = await sharedRecord.commit(settings, (view): { record: LedgerRecord; result: RetryResult } => {
     // The reply to the swap that wrote it was lost.
-    if (written && view.record.orders.some(({ id }) => id === order.id))
-      return { record: view.record, result: written };
+    if (written && view.record.retries?.id === order.id) return { record: view.record, result: written };
     const holds = holdsIn(view, limits, clock);
-    const at = holds.length === 0 ? 0 : retryRoomAt(view.record, view.now);
+    const at = holds.length === 0 ? 0 : retryRoomAt(view.record);
     const retryAt = at > view.now ? toLocalTime(at, view, clock) : undefined;
     if (holds.length === 0 || retryAt !== undefined) return { record: view.record, result: { ended: [], retryAt } };
     const record = withRetry(view.record, view.now, order);

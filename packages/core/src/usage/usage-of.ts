@@ -1,20 +1,19 @@
 import { shownTokenName } from '../contract/token-parameters.ts';
-import { chargeOf, isCertain, isFolded, isOpen, reasonOf } from '../ledger/attempt.ts';
-import { admission, countsFrom, spentElsewhere, type TermRoom, tightest } from '../ledger/count.ts';
+import { countsFrom, roomsIn, type TermRoom, tightest } from '../ledger/count.ts';
 import {
   availableFor,
   callersIn,
-  holdsOf,
+  holdsAt,
   type Purpose,
-  type Refusal,
-  refusalOf,
+  type Refused,
+  refusedUntil,
   spentAt,
 } from '../ledger/forecast.ts';
-import type { Caller, Hold as LedgerHold } from '../ledger/holds.ts';
 import type { Limits } from '../ledger/limits.ts';
-import { glanceAt, pace } from '../ledger/pace.ts';
+import { statedIn } from '../ledger/orders.ts';
+import { type Caller, holdsOf, type Hold as LedgerHold, lastOf } from '../ledger/pace.ts';
 import { figuresOf } from '../ledger/quota.ts';
-import { tokensInUse } from '../ledger/tokens.ts';
+import { isOpen, type LogEntry, reasonOf, type Spent, settledAt, tokensInUse } from '../ledger/record.ts';
 import type { Clock } from '../platform/clock.ts';
 import { toLocalTime } from '../record/record-time.ts';
 import type { View } from '../record/shared-record.ts';
@@ -26,7 +25,7 @@ const maxIssuances = 150;
 export function usageOf(view: View, caller: Caller | undefined, limits: Limits, clock: Clock): Usage {
   const { record, now } = view;
   const local = <At extends number | undefined>(at: At) => at && (toLocalTime(at, view, clock) as At & number);
-  const rooms = admission(record, now, limits, 'cold');
+  const rooms = roomsIn(record, now, limits, 'cold');
   const windows = rooms.map(({ term, own, used, unknown: pending, nextFreeAt }): WindowUsage => {
     const { tokens, windowMs, counts, usable } = term;
     const remaining = Math.max(0, usable - used);
@@ -49,9 +48,10 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
   const who = caller ?? anyCaller(view, limits);
   const available = (purpose: Purpose) => availableFor(purpose, record, now, who, limits);
   const cold = available('cold');
-  const refusal = refusalOf(record, now, who, limits);
-  const underWay = Math.min(tight.pending, record.attempts.filter((attempt) => isOpen(attempt, now)).length);
-  const told = spentElsewhere(record, windowsFrom);
+  const refused = refusedUntil(record, now, who, limits);
+  const underWay = Math.min(tight.pending, record.spent.filter((one) => isOpen(one, now)).length);
+  const stated = statedIn(record, windowsFrom);
+  const statement = record.log.findLast(({ kind }) => kind === 'spent');
   const quota = figuresOf(record, now).map(({ quota, foreign, at, endsAt }): QuotaUsage => {
     const [windowMs, tokens, remaining] = quota;
     return { windowMs, tokens, remaining, foreign, observedAt: local(at), resetAt: local(endsAt) };
@@ -63,8 +63,8 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
     unknown: tight.pending - underWay,
     availableNow: cold,
     available: { cold, refresh: available('refresh'), rejected: available('rejected'), reset: available('reset') },
-    refusedUntil: local(refusal?.until),
-    refusedBecause: refusal && becauseOf(refusal),
+    refusedUntil: local(refused?.until),
+    refusedBecause: refused && becauseOf(refused),
     spentAt: local(spentAt(record, now, limits)),
     newRecord: newRecord && {
       allowed: newRecord.allowed,
@@ -73,45 +73,50 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
     },
     windows,
     holds: holdsIn(view, limits, clock),
-    tokens: tokensInUse(record, now).map(({ audience, id, expiresAt, lifetimeMs }) => {
+    tokens: tokensInUse(record, now).map(({ name, id, expiresAt, lifetimeMs }) => {
       return {
         id,
-        audience: shownTokenName(audience),
+        audience: shownTokenName(name),
         issuedAt: local(expiresAt - lifetimeMs),
         expiresAt: local(expiresAt),
       };
     }),
-    recordId: view.version === undefined ? undefined : record.epoch,
+    recordId: view.version === undefined ? undefined : record.id,
     storeAheadMs: view.storeAheadMs,
     warnings: view.warnings ?? [],
-    issuances: record.attempts
-      .filter((attempt) => chargeOf(attempt) > 0 && countsFrom(attempt) > windowsFrom && !isFolded(record, attempt))
+    issuances: record.spent
+      .filter((one) => isIssuance(one) && countsFrom(one) > windowsFrom)
       .slice(-maxIssuances)
-      .map((attempt): Issuance => {
-        const { id, instance } = attempt;
-        const [at, audience] = [local(countsFrom(attempt)), shownTokenName(attempt.audience)];
-        const pendingUntil = isOpen(attempt, now) ? local(attempt.until) : undefined;
-        return { id, at, reason: reasonOf(attempt), instance, audience, pending: !isCertain(attempt), pendingUntil };
+      .map((one): Issuance => {
+        const { id, instance, name } = one;
+        const [at, audience] = [local(countsFrom(one)), shownTokenName(name)];
+        const pendingUntil = isOpen(one, now) ? local(one.until) : undefined;
+        const pending = settledAt(one) === undefined;
+        return { id, at, reason: reasonOf(one), instance, audience, pending, pendingUntil };
       })
       .reverse()
       .sort((a, b) => b.at - a.at),
-    resets: record.orders
+    resets: record.log
       .filter(({ kind }) => kind === 'reset')
-      .map(({ at, audience = '', tokenId, by: instance, reason }) => {
-        return { at: local(at), audience: shownTokenName(audience), tokenId, instance, reason };
+      .map(({ at, name = '', tokenId, by: instance, reason }: LogEntry) => {
+        return { at: local(at), audience: shownTokenName(name), tokenId, instance, reason };
       })
       .reverse(),
-    spentElsewhere: told && {
-      at: local(told.at),
-      count: told.tokens ?? 0,
-      instance: told.by,
-      reason: told.reason ?? '',
+    spentElsewhere: stated && {
+      at: local(stated.at),
+      count: stated.tokens ?? 0,
+      instance: stated.instance,
+      reason: statement?.reason ?? '',
     },
     ...(quota.length > 0 && { quota, foreign: Math.max(...quota.map(({ foreign }) => foreign)) }),
   };
 }
 
-function becauseOf({ cause }: Refusal): Usage['refusedBecause'] {
+function isIssuance({ reason, refusedAt }: Spent): boolean {
+  return refusedAt === undefined && reason !== 'several' && reason !== 'stated';
+}
+
+function becauseOf({ cause }: Refused): Usage['refusedBecause'] {
   switch (cause) {
     case 'deaths':
     case 'misconfigured':
@@ -131,16 +136,19 @@ function becauseOf({ cause }: Refusal): Usage['refusedBecause'] {
 
 /** Returns the holds of a record, by the clock of this machine. */
 export function holdsIn(view: View, limits: Limits, clock: Clock): Hold[] {
-  const held = holdsOf(view.record, view.now, limits).filter(({ until }) => until > view.now);
-  const sharedUntil = Math.max(0, ...held.filter(isOfFailures).map(({ audience, until }) => (audience ? 0 : until)));
+  const held = holdsAt(view.record, view.now, limits);
+  const sharedUntil = Math.max(0, ...held.filter(isOfFailures).map(({ name, until }) => (name ? 0 : until)));
   // While failures hold up everybody for as long, nobody asks whose they were.
-  const told = held.filter((hold) => !isOfFailures(hold) || !hold.audience || hold.until > sharedUntil);
-  return told.map(({ kind, until, audience, attempt }) => {
-    const { at, status } = attempt?.outcome ?? {};
-    const local = toLocalTime(until, view, clock);
-    const hold = { until: local, audience: audience && shownTokenName(audience), status };
-    if (kind !== 'credentials') return { ...hold, kind: kind === 'misconfigured' ? 'backoff' : kind };
-    return { ...hold, kind, instance: attempt?.instance, failedAt: at && toLocalTime(at, view, clock) };
+  const told = held.filter((hold) => !isOfFailures(hold) || !hold.name || hold.until > sharedUntil);
+  return told.flatMap(({ kind, until, name, last, refusal }): Hold[] => {
+    const hold = {
+      until: toLocalTime(until, view, clock),
+      audience: name && shownTokenName(name),
+      status: last?.status,
+    };
+    if (kind === 'limit') return [];
+    if (kind !== 'credentials') return [{ ...hold, kind: kind === 'misconfigured' ? 'backoff' : kind }];
+    return [{ ...hold, kind, instance: refusal?.instance, failedAt: last && toLocalTime(last.at, view, clock) }];
   });
 }
 
@@ -148,17 +156,14 @@ function isOfFailures({ kind }: LedgerHold): boolean {
   return kind === 'backoff' || kind === 'deaths';
 }
 
-/** Returns the caller for whom a reader without a secret answers: the one for the audience without a token that waits for longest, or else nobody in particular. */
+/** Returns the caller for whom a reader without a secret answers: the one for the token that is waited for the longest, or else nobody in particular. */
 function anyCaller({ record, now }: View, limits: Limits): Caller {
-  const served = new Set(tokensInUse(record, now).map(({ audience }) => audience));
-  const glance = glanceAt(record, now, limits);
-  const untilOf = (caller: Caller) =>
-    Math.max(0, ...pace(record, now, caller, 'cold', limits, glance).holds.map(({ until }) => until));
+  const served = new Set(tokensInUse(record, now).map(({ name }) => name));
+  const untilOf = (caller: Caller) => lastOf(holdsOf(record, caller, 'cold', limits)).until;
   const callers = [
-    { audience: '', keyId: '', secretId: '' },
-    ...callersIn(record)
-      .filter(({ audience }) => !served.has(audience))
-      .map(({ audience, keyId, secretId }) => ({ audience, keyId, secretId })),
+    { name: '', keyId: '', secretId: '' },
+    ...Object.keys(record.refusals).map((secretId) => ({ name: '', keyId: '', secretId })),
+    ...callersIn(record).filter(({ name }) => !served.has(name)),
   ];
   return callers.reduce((longest, caller) => (untilOf(caller) > Math.max(now, untilOf(longest)) ? caller : longest));
 }

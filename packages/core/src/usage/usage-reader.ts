@@ -4,7 +4,7 @@ import { type IssuanceLimit, resolveLimits } from '../contract/issuance-limit.ts
 import type { Store, StoreSnapshot } from '../contract/store.ts';
 import { resolveTokenAddress } from '../endpoint/token-address.ts';
 import { decodeRecord } from '../ledger/codec.ts';
-import { reconcile } from '../ledger/repair.ts';
+import { present } from '../ledger/present.ts';
 import { type Clock, instantOf, keepAlive, systemClock } from '../platform/clock.ts';
 import { outsideRequest } from '../platform/nextjs.ts';
 import { timedOut, within } from '../platform/pause.ts';
@@ -69,7 +69,7 @@ export function createUsageReader(options: UsageReaderOptions): UsageReader {
     const snapshot = await load(name).catch(failed);
     const loaded = snapshot.record === undefined ? undefined : decodeRecord(snapshot.record);
     if (typeof loaded === 'string') throw integrityError(loaded, name, store);
-    const { record, now } = reconcile(loaded, undefined, snapshot.now, randomId(), limits);
+    const { record, now } = present(loaded, undefined, snapshot.now, randomId());
     const { version, warnings = [] } = snapshot;
     const storeAheadMs = snapshot.now - readAt.wall;
     return usageOf({ record, now, readAt, storeAheadMs, version, warnings }, undefined, limits, clock);

@@ -1,6 +1,6 @@
 import type { Purpose } from '../ledger/forecast.ts';
-import type { Hold as LedgerHold } from '../ledger/holds.ts';
-import type { IssuanceReason } from '../ledger/journal.ts';
+import type { Hold as LedgerHold } from '../ledger/pace.ts';
+import type { IssuanceReason } from '../ledger/record.ts';
 
 /** A token that was issued, or may have been issued. */
 export interface Issuance {
@@ -45,7 +45,7 @@ export interface WindowUsage {
  * expiry.
  */
 export interface Hold {
-  readonly kind: Exclude<LedgerHold['kind'], 'misconfigured'>;
+  readonly kind: Exclude<LedgerHold['kind'], 'limit' | 'misconfigured'>;
   /** Epoch milliseconds of this machine's clock. */
   readonly until: number;
   /** The audience that the hold is for. Undefined: it is for all. */

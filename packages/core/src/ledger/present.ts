@@ -1,0 +1,261 @@
+import { isUnknown, type LedgerRecord, newRecord, type Spent, type StoredToken, type TokenState } from './record.ts';
+import { lapsed } from './settle.ts';
+import { unitedTerms, withTerms } from './terms.ts';
+
+const minute = 60_000;
+/** The store's clock may gain so much within a day. */
+export const tolerableMs: number = 10 * minute;
+
+/** The record as this process read or wrote it last. */
+export interface Seen {
+  readonly id: string;
+  readonly sequence: number;
+  /** The whole record. It is needed only if the store lost it, so it is decoded when this property is read. */
+  readonly record: LedgerRecord;
+  /** The store's time at that moment. */
+  readonly now: number;
+  /** The least time since then. The monotonic clock may stand still during sleep. */
+  readonly minElapsedMs: number;
+  /** The most time since then, by either clock of this machine. */
+  readonly maxElapsedMs: number;
+}
+
+/** A record as it is true now, and what was done to it. */
+export interface Present {
+  readonly record: LedgerRecord;
+  /** The record's time. It is the time of the store, but it never goes back: it stands still while the store's clock is up to a minute behind. */
+  readonly now: number;
+  /** The store lost the record that this process knows, or went back to an older one. */
+  readonly lost: boolean;
+  /** The number of tokens that were put back from the memory of this process. */
+  readonly restored: number;
+  /** The least time by which the store's clock was set back. 0 if it was a minute or less. */
+  readonly clockBackMs: number;
+  /** It differs from what was loaded: write it before anything is decided by it. */
+  readonly changed: boolean;
+}
+
+/**
+ * Returns the record as it is true now. To do it twice has the effect of once.
+ *
+ * - Lapsed: nobody knows any more what came of a request that was under way for too long.
+ * - Moved: the store's clock was set back, or leapt, so all instants of the record move with it.
+ * - United: the store lost the record, or went back to an older one. What this process remembers is
+ *   put back.
+ * - Distrusted: what nobody can vouch for is insured by the reserve, from now on.
+ *
+ * `id` is for a record that begins anew. `now` is the store's time.
+ */
+export function present(loaded: LedgerRecord | undefined, seen: Seen | undefined, now: number, id: string): Present {
+  const lost = seen !== undefined && (loaded?.id !== seen.id || loaded.sequence < seen.sequence);
+  // Nobody has written it since this process looked. An older one, too, is of the clock that this process knows.
+  const isSame = seen !== undefined && loaded?.id === seen.id && loaded.sequence <= seen.sequence;
+  const onClock = loaded && withClock(loaded, seen, isSame, now);
+  const found = onClock?.record ?? newRecord(id, now);
+  const whole = lost ? restored(found, loaded !== undefined, seen, isSame, now, id) : found;
+  const time = Math.max(whole.latestAt, now);
+  const gone = whole.spent.filter(({ until }) => until !== undefined && until <= time);
+  const record = gone.reduce(lapsed, whole);
+  const isChanged = record !== (loaded ?? found);
+  return {
+    record: { ...record, latestAt: time },
+    now: time,
+    lost,
+    restored: Math.max(0, tokensIn(whole) - tokensIn(found)),
+    clockBackMs: onClock?.backMs ?? 0,
+    changed: lost ? !isAlike(record, loaded) : isChanged,
+  };
+}
+
+/** Returns a loaded record by the clock that the store shows now. */
+function withClock(
+  loaded: LedgerRecord,
+  seen: Seen | undefined,
+  isSame: boolean,
+  now: number,
+): { readonly record: LedgerRecord; readonly backMs: number } {
+  const [min, max] = elapsedSince(seen);
+  const latest = Math.max(loaded.latestAt, isSame ? min : 0);
+  const backMs = latest - now > minute ? latest - now : 0;
+  const aheadMs = isSame ? now - Math.max(max, latest) : -backMs;
+  const back = backMs > 0 ? moved(loaded, -backMs, aheadMs, now) : loaded;
+  // Nobody knows how much life a token has left if the step was not measured.
+  const record = backMs > 0 && !isSame ? { ...back, tokens: back.tokens.map((token) => expired(token, now)) } : back;
+  if (now - max <= tolerableMs || record.leaptAt > max) return { record, backMs };
+  // If somebody wrote since the leap and did not move the instants, nobody knows which clock they are of.
+  const isOfBefore = record.latestAt <= max;
+  const next = isOfBefore ? moved(record, now - min, now - max, now) : { ...record, completeSince: now };
+  return { record: { ...next, leaptAt: now }, backMs };
+}
+
+/** Returns the earliest and the latest instant that the store's clock can show now if it made no step. */
+function elapsedSince(seen: Seen | undefined): readonly [min: number, max: number] {
+  return seen ? [seen.now + seen.minElapsedMs, seen.now + seen.maxElapsedMs] : [0, Number.POSITIVE_INFINITY];
+}
+
+/** Returns the record with what this process remembers. */
+function restored(
+  found: LedgerRecord,
+  isLoaded: boolean,
+  seen: Seen,
+  isSame: boolean,
+  now: number,
+  id: string,
+): LedgerRecord {
+  const [min, max] = elapsedSince(seen);
+  const isStep = min - now > minute || now - max > tolerableMs;
+  const memory = isStep ? moved(seen.record, Math.ceil(now - min), Math.floor(now - max), now) : seen.record;
+  const record = united(found, memory, now);
+  // What others wrote since is lost, and the reserve insures it. A new id lets those unite it who look later.
+  const mayMiss = isLoaded && (isSame || found.completeSince <= now - seen.maxElapsedMs);
+  return mayMiss ? { ...record, id, completeSince: now } : record;
+}
+
+function isAlike(record: LedgerRecord, loaded: LedgerRecord | undefined): boolean {
+  const text = (one: LedgerRecord) => JSON.stringify({ ...one, latestAt: 0 });
+  return loaded !== undefined && text(record) === text(loaded);
+}
+
+function tokensIn({ spent }: LedgerRecord): number {
+  return spent.reduce((sum, { tokens = 1 }) => sum + tokens, 0);
+}
+
+/** Moves what has happened by `pastMs`, and what lies ahead by `aheadMs`. Nothing that has happened lies ahead. */
+export function moved(record: LedgerRecord, pastMs: number, aheadMs: number, now: number): LedgerRecord {
+  const past = <At extends number | undefined>(at: At) =>
+    at && (Math.max(0, Math.min(Math.ceil(at + pastMs), now)) as At & number);
+  const ahead = <At extends number | undefined>(at: At) => at && (Math.max(0, Math.floor(at + aheadMs)) as At & number);
+  const row = <Row extends { readonly at: number }>(one: Row): Row => ({ ...one, at: past(one.at) });
+  const rows = <Row extends { readonly at: number }>(named: Readonly<Record<string, Row>>) => mapped(named, row);
+  const { lost, later, retries, quota } = record;
+  return {
+    ...record,
+    completeSince: past(record.completeSince),
+    latestAt: now,
+    leaptAt: past(record.leaptAt),
+    limits: record.limits.map((term) => ({ ...term, seenAt: past(term.seenAt) })),
+    spent: record.spent.map((one) => {
+      const { issuedAt, refusedAt, until } = one;
+      return { ...row(one), issuedAt: past(issuedAt), refusedAt: past(refusedAt), until: ahead(until) };
+    }),
+    states: mapped(record.states, (state): TokenState => {
+      const { failures, refusals, rejections } = state;
+      return {
+        ...state,
+        failures: failures && row(failures),
+        refusals: refusals && rows(refusals),
+        rejections: rejections && row(rejections),
+      };
+    }),
+    lost: lost && row(lost),
+    refusals: rows(record.refusals),
+    later: later && { ...row(later), until: ahead(later.until) },
+    retries: retries && row(retries),
+    tokens: record.tokens.map((token) => movedToken(token, ahead)),
+    log: record.log.map(row),
+    quota: quota && { ...quota, askedAt: past(quota.askedAt), at: past(quota.at) },
+  };
+}
+
+function movedToken(token: StoredToken, ahead: <At extends number | undefined>(at: At) => At): StoredToken {
+  const { expiresAt, expiredBy, renewAfter } = token;
+  return { ...token, expiresAt: ahead(expiresAt), expiredBy: ahead(expiredBy), renewAfter: ahead(renewAfter) };
+}
+
+function expired(token: StoredToken, now: number): StoredToken {
+  return { ...token, expiresAt: Math.min(token.expiresAt, now) };
+}
+
+function mapped<Value>(named: Readonly<Record<string, Value>>, change: (value: Value) => Value) {
+  const next: Record<string, Value> = Object.create(null);
+  for (const [name, value] of Object.entries(named)) next[name] = change(value);
+  return next;
+}
+
+/** Of two copies of one request, what is certain stands. A token counts rather than not. */
+const rankOf = (one: Spent) =>
+  one.issuedAt !== undefined ? 3 : one.refusedAt !== undefined ? 2 : isUnknown(one) ? 1 : 0;
+
+/** Unites two records of one client: what either of them knows. What is in both is taken from `one`, unless `other` knows better. */
+export function united(one: LedgerRecord, other: LedgerRecord, now: number): LedgerRecord {
+  const states: Record<string, TokenState> = Object.assign(Object.create(null), one.states);
+  for (const [name, state] of Object.entries(other.states)) states[name] = unitedState(states[name] ?? {}, state);
+  const later = (one.later?.until ?? 0) >= (other.later?.until ?? 0) ? one.later : other.later;
+  const record = {
+    ...one,
+    generation: Math.max(one.generation, other.generation),
+    spent: unitedSpent(one.spent, other.spent),
+    states,
+    lost: newest(one.lost, other.lost),
+    refusals: { ...other.refusals, ...one.refusals },
+    later,
+    retries: newest(one.retries, other.retries),
+    tokens: unitedBy(one.tokens, other.tokens, ({ name, keyId }) => JSON.stringify([name, keyId]), laterToken),
+    log: unitedBy(
+      one.log,
+      other.log,
+      ({ id }) => id,
+      (known) => known,
+    ).sort((a, b) => a.at - b.at),
+    quota: newest(one.quota, other.quota),
+  };
+  return withTerms(record, now, unitedTerms(one.limits, other.limits));
+}
+
+/** Unites two lists. Of parts with one name `join` makes one. */
+function unitedBy<Part>(
+  one: readonly Part[],
+  other: readonly Part[],
+  nameOf: (part: Part) => string,
+  join: (one: Part, other: Part) => Part,
+): Part[] {
+  const parts = new Map(one.map((part) => [nameOf(part), part]));
+  for (const part of other) {
+    const known = parts.get(nameOf(part));
+    parts.set(nameOf(part), known ? join(known, part) : part);
+  }
+  return [...parts.values()];
+}
+
+/** The sums of a record have all of its older requests. So they take the place of those in the other record. */
+function unitedSpent(one: readonly Spent[], other: readonly Spent[]): Spent[] {
+  const after = (spent: readonly Spent[], summedUpTo: number) => {
+    return spent.filter(
+      ({ reason, generation }) => reason === 'several' || reason === 'stated' || generation > summedUpTo,
+    );
+  };
+  const rows = unitedBy(after(one, summedUpTo(other)), after(other, summedUpTo(one)), ({ id }) => id, surer);
+  return rows.sort((a, b) => a.generation - b.generation);
+}
+
+function summedUpTo(spent: readonly Spent[]): number {
+  return Math.max(0, ...spent.filter(({ reason }) => reason === 'several').map(({ generation }) => generation));
+}
+
+function surer(one: Spent, other: Spent): Spent {
+  const differs = rankOf(other) - rankOf(one) || (other.tokens ?? 1) - (one.tokens ?? 1);
+  return differs > 0 ? other : one;
+}
+
+function laterToken(one: StoredToken, other: StoredToken): StoredToken {
+  // Of two copies of one token, the life of one may have been measured.
+  const differs = other.generation - one.generation || one.expiresAt - other.expiresAt;
+  return differs > 0 ? other : one;
+}
+
+function newest<Part extends { readonly at: number }>(one: Part | undefined, other: Part | undefined) {
+  return one && other ? (other.at > one.at ? other : one) : (one ?? other);
+}
+
+/** The hash belongs to the later reset. */
+function unitedState(one: TokenState, other: TokenState): TokenState {
+  const { resetUpTo, resetHash } = (other.resetUpTo ?? 0) > (one.resetUpTo ?? 0) ? other : one;
+  const refusals = one.refusals || other.refusals ? { ...other.refusals, ...one.refusals } : undefined;
+  return {
+    failures: newest(one.failures, other.failures),
+    refusals,
+    rejections: newest(one.rejections, other.rejections),
+    resetUpTo,
+    resetHash,
+  };
+}
