@@ -8,6 +8,7 @@ import { randomId } from '../record/seal.ts';
 import type { View } from '../record/shared-record.ts';
 import type { ClientParts } from './client-parts.ts';
 import type { FlightResult } from './flight.ts';
+import { createPatience } from './patience.ts';
 import { reportDenial } from './report-issuance.ts';
 import type { FlightInput, Wait } from './running-flight.ts';
 import { keepUntil, sendReservedRequest } from './send-reserved-request.ts';
@@ -30,16 +31,18 @@ interface Decided {
  * Gets a token from the record or from the token endpoint: load, decide, swap, send, settle, swap. The functions in `ledger/` decide. Rejects with
  * the errors of `getToken()`.
  */
-export async function acquireToken(
-  parts: ClientParts,
-  flight: FlightInput,
-  signal: AbortSignal,
-): Promise<FlightResult> {
+export async function acquireToken(parts: ClientParts, given: FlightInput, signal: AbortSignal): Promise<FlightResult> {
   const { settings, sharedRecord, settlement, secrets, usableTokens, leaseMs } = parts;
   const { audience: name, clock, instance } = settings;
+  const patience = createPatience(clock, leaseMs);
+  const onWait = (wait: Wait) => {
+    patience.begin(wait.waitsFor);
+    given.onWait(wait);
+  };
+  const flight = { ...given, onWait };
   const { reason } = flight;
   const mayIssue = reason !== 'revalidate';
-  const begin = (waitsFor: Wait['waitsFor']) => flight.onWait({ waitsFor, since: clock.monotonic() });
+  const begin = (waitsFor: Wait['waitsFor']) => onWait({ waitsFor, since: clock.monotonic() });
   begin('client_secret');
   const secret = await (mayIssue ? secrets.get() : secrets.last());
   begin('store');
@@ -49,7 +52,7 @@ export async function acquireToken(
   const names = { name, keyId, secretId, instance, id: randomId() };
   let query: Query = { ...flight, ...names, cached, leaseMs };
   let couldNotOpen = false;
-  let waitedMs = 0;
+  let beforeMs = 0;
 
   for (let pauseMs = 25; ; pauseMs = Math.min(2_000, pauseMs * 1.6)) {
     signal.throwIfAborted();
@@ -75,6 +78,7 @@ export async function acquireToken(
         const request = { flight, secret, reserved, view, begunAt: begunAt ?? readAt, couldNotOpen };
         const result = await sendReservedRequest(parts, request);
         if (result) return result;
+        begin('store');
         query = { ...query, id: randomId() };
         break;
       }
@@ -96,11 +100,15 @@ export async function acquireToken(
       }
     }
     // Another process is asking, or our request was too late to be sent, or its token was reset on its way. In the last two cases the next reservation has a new id.
-    if (decision.kind === 'wait') flight.onWait(waitFor(decision.until, view, name));
+    if (decision.kind === 'wait') onWait(waitFor(decision.until, view, name));
     const until = decision.kind === 'wait' ? decision.until : view.now + pauseMs;
-    if (waitedMs > 3 * leaseMs) throw waitedTooLong(toLocalTime(until, view, clock));
+    const waitedMs = patience.waitedMs();
+    // The next round may take as long as this one.
+    if (2 * waitedMs - beforeMs > 3 * leaseMs)
+      throw waitedTooLong(waitedMs, patience.longest(), toLocalTime(until, view, clock));
+    beforeMs = waitedMs;
     // The store may have taken longer than the lease lasts.
-    waitedMs += await pauseFor(parts, Math.max(0, Math.min(pauseMs, until - view.now + 1)), signal);
+    await pause(clock, Math.max(0, Math.min(pauseMs, until - view.now + 1)), signal);
   }
 }
 
@@ -143,11 +151,4 @@ async function decideAndReserve({ settings, sharedRecord }: ClientParts, query: 
     return { record: next, result: { decision, readAt } };
   });
   return { ...result, view, begunAt };
-}
-
-/** Waits, and resolves with the time that it waited. Time in which the event loop stood still does not count. */
-async function pauseFor({ settings: { clock } }: ClientParts, delayMs: number, signal: AbortSignal): Promise<number> {
-  const from = clock.monotonic();
-  await pause(clock, delayMs, signal);
-  return Math.min(clock.monotonic() - from, 1.5 * delayMs + 1);
 }

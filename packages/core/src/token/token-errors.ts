@@ -213,8 +213,19 @@ export function tokenPending({ waitsFor, process, since, until }: Wait, clock: C
   return serviceAuthError('ERR_TOKEN_PENDING', message, { waitsFor, process, startedAt, retryAt });
 }
 
-/** Creates the error of a caller that waited too long for other processes. */
-export function waitedTooLong(retryAt: number): AnyServiceAuthError {
-  const message = `Gave up waiting for a token: other processes could not get one, or the store is too slow. Try again at ${new Date(retryAt).toISOString()}.`;
+/** Creates the error of a caller that waited too long. `longest`: what took most of the time. */
+export function waitedTooLong(
+  waitedMs: number,
+  [waitsFor, ms]: readonly [Wait['waitsFor'], number],
+  retryAt: number,
+): AnyServiceAuthError {
+  const seconds = (length: number) => `${Math.round(length / 1_000)} s`;
+  const what: Readonly<Record<Wait['waitsFor'], string>> = {
+    token_endpoint: 'requests to the token endpoint',
+    process: 'other processes, which could not get one,',
+    store: 'the store',
+    client_secret: 'the function for clientSecret, or clientAuthentication,',
+  };
+  const message = `Gave up waiting for a token after ${seconds(waitedMs)}: ${what[waitsFor]} took ${seconds(ms)} of them. Try again at ${new Date(retryAt).toISOString()}.`;
   return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { endpointStatus: undefined, ambiguous: false, retryAt });
 }
