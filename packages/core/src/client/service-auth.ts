@@ -7,9 +7,9 @@ import type { GetTokenOptions, TokenSource } from '../contract/token-source.ts';
 import { instantOf } from '../platform/clock.ts';
 import type { Instant } from '../platform/instant.ts';
 import { within } from '../platform/pause.ts';
-import { isYoung, servableLifeMs } from '../token/cached-token.ts';
+import { type CachedToken, isAlive, isYoung, servableLifeMs } from '../token/cached-token.ts';
 import { type CallerWait, callerWait, problemOf } from '../token/caller-wait.ts';
-import { due, need, rejected, resetBegun, resetDone, retried } from '../token/memory.ts';
+import { accepted, due, need, rejected, resetBegun, resetDone, retried } from '../token/memory.ts';
 import { ignoringFailure } from '../token/running-flight.ts';
 import { closedError } from '../token/token-errors.ts';
 import { TokenKeeper } from '../token/token-keeper.ts';
@@ -42,6 +42,7 @@ declare global {
 }
 
 const closeWithinMs = 2_000;
+const soonMs = 1_000;
 
 /** A client of the service for one audience and one client id. All clients with the same client id share one budget. */
 export interface ServiceAuth extends TokenSource {
@@ -130,9 +131,14 @@ class Client implements ServiceAuth {
   readonly invalidate = async (token: AccessToken): Promise<void> => {
     if (typeof token?.authorization !== 'string') return;
     const keeper = this.#keeper;
-    const { memory, outcome } = rejected(keeper.memory, token.authorization, this.#settings.clock.monotonic());
+    const { memory, outcome } = rejected(keeper.memory, token.authorization, instantOf(this.#settings.clock));
     keeper.remember(memory);
+    if (outcome === 'renew') keeper.reporters += 1;
     keeper.events.rejection(token.id, outcome);
+  };
+
+  readonly reportAccepted = (token: AccessToken): void => {
+    this.#keeper.memory = accepted(this.#keeper.memory, token.id);
   };
 
   readonly reportBypass = (): void => this.#keeper.events.bypass();
@@ -189,8 +195,19 @@ class Client implements ServiceAuth {
       if (needed === 'serve') return this.#serve(now).token;
       // A usable token is served even if the record cannot be read; an event reports the failure.
       if (needed === 'revalidate') await wait.for(ignoringFailure(keeper.read(1)));
+      else if (needed === 'rejected' && !keeper.isReporter() && isAlive(keeper.memory.cached as CachedToken, now))
+        return this.#obtainSoon(wait);
       else await wait.for(keeper.acquire(needed, 1));
     }
+  }
+
+  /** Waits for a second at most, and returns the token that lives: this caller did not see the 401, which may be about another route of the API. */
+  async #obtainSoon(wait: CallerWait): Promise<AccessToken> {
+    const keeper = this.#keeper;
+    const flight = ignoringFailure(keeper.acquire('rejected', 1));
+    const soon = within(soonMs, this.#settings.clock, () => flight.outcome);
+    await wait.for({ ...flight, outcome: soon });
+    return keeper.memory.mustReplace ? keeper.trust(instantOf(this.#settings.clock)).token : this.#obtain(wait);
   }
 
   /** Renews a token that has less life left. If that is refused or takes too long, returns it nevertheless. */

@@ -39,6 +39,11 @@ export interface TokenSource {
    */
   invalidate(token: AccessToken): Promise<void>;
   /**
+   * Reports that the API accepted `token`: it answered something else than a rejection. If the API answers 401 to it later, the token died, and its
+   * renewal does not wait for earlier ones. HTTP adapters call it after each such answer; the first call for a token counts. Never throws.
+   */
+  reportAccepted?(token: AccessToken): void;
+  /**
    * Reports that a request to an address that `covers()` had an `Authorization` of its own, so it was sent without the token. The first report causes
    * the event `token_bypassed` and a warning on standard error. HTTP adapters call it. Never throws.
    */

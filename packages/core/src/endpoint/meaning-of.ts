@@ -51,7 +51,7 @@ export function meaningOf(
   const isSuccess = status >= 200 && status < 300;
   if (isSuccess) {
     if (body.length > maxBodyLength) return { kind: 'ambiguous', status, reason: 'too_large' };
-    const token = readTokenResponse(body, headerOf(response, 'content-type'), expected);
+    const token = readTokenResponse(body, headerOf(response, 'content-type'), expected, clock.now());
     if (typeof token === 'object') return { kind: 'token', token };
     const tokenType = token === 'token_type' ? readTokenType(body) : undefined;
     if (!isRefusal(body)) return { kind: 'ambiguous', status, reason: token, tokenType, retryAfterMs: toldMs };

@@ -18,7 +18,7 @@ export interface IssuedToken {
 export interface ExpectedToken {
   /** The accepted values of `token_type` besides `bearer`, in lower case, joined by commas. Default: none. */
   readonly tokenTypes?: string;
-  /** The lifetime of a token whose answer states none. Default 24 hours, or that of a JWT. */
+  /** The lifetime of a token whose answer states none, and the longest that is believed. Default 24 hours, or that of a JWT. */
   readonly lifetimeMs?: number | undefined;
   /** The scopes that were asked for. Default: none. */
   readonly scope?: string;
@@ -30,11 +30,15 @@ const daySeconds = 86_400;
 const visible = /^[!-~]+$/;
 const maxTokenLength = 16_384;
 
-/** Reads the body of a 2xx answer (RFC 6749 section 5.1; the service's interface, token response body). Returns why it is no bearer token, if it is none. */
+/**
+ * Reads the body of a 2xx answer (RFC 6749 section 5.1; the service's interface, token response body). Returns why it is no bearer token, if it is none.
+ * `now`: epoch milliseconds, when it arrived.
+ */
 export function readTokenResponse(
   body: string,
   contentType: string,
   { tokenTypes = '', lifetimeMs, scope = '' }: ExpectedToken = {},
+  now?: number,
 ): IssuedToken | TokenResponseReason {
   const json = body.replace(/^\uFEFF/, '').trim();
   if (json === '') return 'empty';
@@ -53,11 +57,11 @@ export function readTokenResponse(
 
   const stated = seconds(ownProperty(response, 'expires_in'));
   if (stated !== undefined && stated < 1) return 'expires_in';
-  const claimed = lifetimeOfJwt(value);
+  const claimed = lifetimeOfJwt(value, now);
   const assumed = lifetimeMs === undefined ? undefined : lifetimeMs / 1_000;
   if ((stated ?? claimed ?? assumed) === undefined) warnings.push('lifetime_assumed');
   const expected = stated ?? assumed ?? claimed ?? daySeconds;
-  const lifetime = Math.min(expected, claimed ?? maxLifetimeSeconds, maxLifetimeSeconds);
+  const lifetime = Math.min(expected, claimed ?? maxLifetimeSeconds, assumed ?? maxLifetimeSeconds, maxLifetimeSeconds);
   if ((stated ?? 0) > maxLifetimeSeconds) warnings.push('lifetime_clamped');
   if (lifetime < 120) warnings.push('lifetime_short');
   const missingScope = missingFrom(ownProperty(response, 'scope'), scope);
@@ -81,13 +85,16 @@ function seconds(value: unknown): number | undefined {
   return typeof number === 'number' && Number.isFinite(number) ? Math.floor(number) : undefined;
 }
 
-/** Returns `exp - iat` in seconds if that is a minute to 31 days. Only the difference is used, because the issuer's clock may differ from ours. */
-function lifetimeOfJwt(token: string): number | undefined {
+/**
+ * Returns `exp - iat` in seconds if that is a minute to 31 days. The difference is used, because the issuer's clock may differ from ours. Without `iat`,
+ * `exp` is compared with the present.
+ */
+function lifetimeOfJwt(token: string, now = Number.NaN): number | undefined {
   const payload = token.split('.', 3)[1];
   if (payload === undefined) return undefined;
   try {
     const claims = parseObject(fromBase64Url(payload));
-    const lifetime = Number(ownProperty(claims, 'exp')) - Number(ownProperty(claims, 'iat'));
+    const lifetime = Number(ownProperty(claims, 'exp')) - Number(ownProperty(claims, 'iat') ?? now / 1_000);
     return lifetime >= 60 && lifetime <= maxLifetimeSeconds ? Math.floor(lifetime) : undefined;
   } catch {
     return undefined;

@@ -57,7 +57,7 @@ export interface SendWithTokenOptions<Answer> {
  * @throws the errors of `waitForToken`, of `send` and of `follow`
  */
 export async function sendWithToken<Answer>(
-  auth: Pick<TokenSource, 'getToken' | 'invalidate'>,
+  auth: Pick<TokenSource, 'getToken' | 'invalidate' | 'reportAccepted'>,
   request: SendWithTokenOptions<Answer>,
 ): Promise<Answer> {
   const promise = request.waitForToken ? request.waitForToken() : auth.getToken();
@@ -65,7 +65,10 @@ export async function sendWithToken<Answer>(
   for (let attempt: 1 | 2 = 1; ; attempt = 2) {
     let answer = await request.send(token, attempt);
     while (request.follow && follow(answer, request)) answer = await request.send(token, attempt);
-    if (!request.isRejected(answer)) return answer;
+    if (!request.isRejected(answer)) {
+      auth.reportAccepted?.(token);
+      return answer;
+    }
     const next = await replacement(auth, token, answer, request, attempt);
     if (!next) return answer;
     void discard(answer, request);

@@ -88,6 +88,7 @@ function readSpent(wire: unknown): Spent {
     keyId: text(own['keyId']),
     instance: text(own['instance']),
     reason: oneOf(own['reason'], reasons),
+    died: optional(own['died'], readTrue),
     until: optional(own['until'], count),
     issuedAt: optional(own['issuedAt'], count),
     refusedAt: optional(own['refusedAt'], count),
@@ -197,6 +198,11 @@ function text(wire: unknown): string {
 function count(wire: unknown): number {
   check(Number.isInteger(wire) && (wire as number) >= 0 && (wire as number) <= maxInstant);
   return wire as number;
+}
+
+function readTrue(wire: unknown): true {
+  check(wire === true);
+  return true;
 }
 
 function oneOf<Word extends string>(wire: unknown, words: readonly Word[]): Word {

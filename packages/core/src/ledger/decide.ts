@@ -124,8 +124,9 @@ export function withReservation(
   reason: IssuanceReason,
 ): { readonly record: LedgerRecord; readonly reserved: Spent } {
   const { id, name, keyId, instance, leaseMs } = query;
+  const died = reason === 'rejected' && query.died ? true : undefined;
   const generation = Math.max(record.generation, now, query.resetUpTo) + 1;
-  const reserved: Spent = { id, at: now, generation, name, keyId, instance, reason, until: now + leaseMs };
+  const reserved: Spent = { id, at: now, generation, name, keyId, instance, reason, died, until: now + leaseMs };
   const reset = withReset(record, name, isRemembered(query.resetUpTo, now) ? query.resetUpTo : 0);
   return { record: { ...reset, generation, spent: [...record.spent, reserved] }, reserved };
 }

@@ -81,6 +81,6 @@ export function termLimits({ tokens, windowMs, reserve, counts }: Term, durabili
       rejected: withoutReset,
       reset: usable,
     },
-    rejectedShare: Math.min(20, Math.max(1, Math.floor(usable / 6))),
+    rejectedShare: Math.max(1, Math.floor(usable / 3)),
   };
 }

@@ -29,6 +29,8 @@ export interface Caller {
   readonly name: string;
   readonly keyId: string;
   readonly secretId: string;
+  /** The API had accepted the token that it rejected now: the token died. */
+  readonly died?: boolean | undefined;
 }
 
 /**
@@ -72,14 +74,14 @@ export interface Hold {
  * 4. Refusals. A refused request is repeated after 5, 10, then 15 minutes. Other credentials are tried
  *    at once. If the client was refused, the requests for all tokens wait.
  * 5. 401s. Renewals after them are 1, 2, 4 … 60 minutes apart for each token, but the first one comes
- *    at once.
+ *    at once, and so does the one of a token that died.
  *
  * THE LAW: each instant depends on the record alone, never on the present. What is allowed stays
  * allowed, and what is denied stays denied until its instant, until somebody writes or a request that
  * is under way lapses. So one list decides, and errors, `retryAt` and forecasts read the same one.
  */
 export function holdsOf(record: LedgerRecord, caller: Caller, reason: IssuanceReason, limits: Limits): Hold[] {
-  const { name, keyId, secretId } = caller;
+  const { name, keyId, secretId, died } = caller;
   const { refusals } = stateOf(record, name);
   const terms = enforcedTerms(record, limits);
   return [
@@ -91,7 +93,7 @@ export function holdsOf(record: LedgerRecord, caller: Caller, reason: IssuanceRe
       ...refusalHolds(record, refusals?.[secret], name),
       ...refusalHolds(record, record.refusals[secret]),
     ]),
-    ...(reason === 'rejected' ? rejectionHolds(record, name, terms) : []),
+    ...(reason === 'rejected' ? rejectionHolds(record, name, terms, died) : []),
     ...(reason === 'refresh' ? renewalHolds(record, name, keyId) : []),
   ];
 }
@@ -194,10 +196,11 @@ function refusalHolds(record: LedgerRecord, refusal: Refusal | undefined, name?:
 }
 
 /** Rule 5, and the share of the limit for such renewals. */
-function rejectionHolds(record: LedgerRecord, name: string, terms: readonly EnforcedTerm[]): Hold[] {
+function rejectionHolds(record: LedgerRecord, name: string, terms: readonly EnforcedTerm[], died = false): Hold[] {
   const { rejections } = stateOf(record, name);
   const sharedUntil = Math.max(0, ...terms.map((enforced) => rejectedShareAt(record, enforced)));
-  const pausedUntil = rejections && rejections.at > retriedAt(record) ? spacedUntil(rejections) : 0;
+  const isSpaced = !died && rejections !== undefined && rejections.at > retriedAt(record);
+  const pausedUntil = isSpaced ? spacedUntil(rejections) : 0;
   return [{ kind: 'rejections', until: Math.max(pausedUntil, sharedUntil), name, count: countOfRow(rejections) }];
 }
 

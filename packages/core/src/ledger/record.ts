@@ -26,6 +26,8 @@ export interface Spent {
   readonly instance: string;
   /** `several`: a sum of older requests. `stated`: tokens that the record has not seen. */
   readonly reason: IssuanceReason | 'several' | 'stated';
+  /** It replaces a token that died: the API had accepted it, and answered 401 later. */
+  readonly died?: true | undefined;
   /** The request is under way: other processes wait for its outcome until then. */
   readonly until?: number | undefined;
   /** When the token arrived. Without this, `refusedAt` and `until`, nobody knows what came of it. */

@@ -187,8 +187,10 @@ function failuresWith(before: Failures | undefined, own: Spent, at: number, hint
   return { ...oneMore(before, own.at, at), ...hint };
 }
 
-function rejectionsWith({ states, retries }: LedgerRecord, { name, reason, at }: Spent) {
+/** A token that died ends the row: its 401 says nothing about the next one. */
+function rejectionsWith({ states, retries }: LedgerRecord, { name, reason, died, at }: Spent) {
   if (reason !== 'rejected') return {};
+  if (died) return { rejections: undefined };
   const since = retries && at >= retries.at ? Math.max(at, retries.at + 1) : at;
   return { rejections: oneMoreSpaced(states[name]?.rejections, since) };
 }

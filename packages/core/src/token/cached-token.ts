@@ -69,6 +69,12 @@ export function isYoung(usable: UsableToken, now: Instant): boolean {
   return servableLifeMs(usable, now) > lifetimeMs * 0.95 - marginOf(lifetimeMs);
 }
 
+/** Returns how old the token is at least, in milliseconds. */
+export function ageMs(usable: UsableToken, now: Instant): number {
+  const { lifetimeMs } = usable;
+  return lifetimeMs - marginOf(lifetimeMs) - servableLifeMs(usable, now);
+}
+
 /** Returns whether the token has more life left than its margin. */
 export function isAlive(usable: UsableToken, now: Instant): boolean {
   return servableLifeMs(usable, now) > 0;

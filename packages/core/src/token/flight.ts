@@ -4,6 +4,8 @@ import type { UsableToken } from './usable-token.ts';
 /** One attempt to get a token. With the reason `revalidate` it requests none, and only reads whether the fleet has a newer one. */
 export interface Flight {
   readonly reason: 'cold' | 'refresh' | 'rejected' | 'expired' | 'revalidate';
+  /** With `rejected`: the API had accepted the token before, so it died. */
+  readonly died: boolean;
   /** The token in memory when the flight began. */
   readonly cached: CachedToken | undefined;
   /** The time for which the machine had slept by then. */

@@ -1,5 +1,13 @@
 import { type Instant, maxElapsedMs, sleptSince } from '../platform/instant.ts';
-import { type CachedToken, cachedToken, isAlive, machineSleepMs, recounted, servableLifeMs } from './cached-token.ts';
+import {
+  ageMs,
+  type CachedToken,
+  cachedToken,
+  isAlive,
+  machineSleepMs,
+  recounted,
+  servableLifeMs,
+} from './cached-token.ts';
 import type { Flight, FlightResult } from './flight.ts';
 import type { UsableToken } from './usable-token.ts';
 
@@ -13,12 +21,20 @@ const revalidateAfterMs = 25 * second;
 // After this time a process reads the record before it serves the token. So a reset reaches, within 30 s, every process that can read the store.
 const mustRevalidateAfterMs = 28 * second;
 const retryMs = 5 * second;
+// An API learns of a new token within this time.
+const knownWithinMs = 10 * second;
+// An API that accepted a token, and rejects it after this time, ended it. Earlier, it may not know it everywhere.
+const diesAfterMs = 5 * minute;
 
 /** The memory of a process. */
 export interface Memory {
   readonly cached: CachedToken | undefined;
-  /** The API answered 401 to the cached token, and this process has not tried to replace it yet. */
-  readonly mustReplace: boolean;
+  /** The token that the cached one replaced ahead of its expiry. The API may know the cached one too late. */
+  readonly before: CachedToken | undefined;
+  /** The API answered 401 to the cached token, and this process has not tried to replace it yet. `died`: it had accepted the token before. */
+  readonly mustReplace: false | 'rejected' | 'died';
+  /** The API accepted this token, and has not answered 401 to it since. */
+  readonly acceptedId: string | undefined;
   /** When the record was last read, or when a read of it last failed: a failed read counts too. */
   readonly lastReadAt: Instant;
   /** When the record is due to be read again. */
@@ -39,7 +55,9 @@ export type Need = 'serve' | 'revalidate' | 'cold' | 'rejected' | 'expired';
 /** The memory of a process that has just started. */
 export const emptyMemory: Memory = {
   cached: undefined,
+  before: undefined,
   mustReplace: false,
+  acceptedId: undefined,
   lastReadAt: { monotonic: 0, wall: 0 },
   readDueAt: 0,
   renewRetryAt: 0,
@@ -81,8 +99,9 @@ export function servableForMs(memory: Memory, now: Instant): number {
 }
 
 /** Describes a flight that begins now. */
-export function flightOf({ cached }: Memory, reason: Flight['reason'], now: Instant): Flight {
-  return { reason, cached, machineSleepMs: cached ? machineSleepMs(cached, now) : 0 };
+export function flightOf({ cached, mustReplace }: Memory, reason: Flight['reason'], now: Instant): Flight {
+  const died = reason === 'rejected' && mustReplace === 'died';
+  return { reason, died, cached, machineSleepMs: cached ? machineSleepMs(cached, now) : 0 };
 }
 
 /**
@@ -159,13 +178,15 @@ function withToken(memory: Memory, usable: UsableToken, now: Instant, random: nu
     // A slow read can return an older token.
     if (generation < cached.generation) return memory;
   }
-  const next = { ...memory, cached: cachedToken(usable, random), mustReplace: false, rejectionRetryAt: 0 };
+  const before = cached && !memory.mustReplace && isAlive(cached, now) ? cached : undefined;
+  const fresh = { cached: cachedToken(usable, random), before, mustReplace: false, rejectionRetryAt: 0 } as const;
+  const next = { ...memory, ...fresh };
   // An adopted token is counted from the read of the record that found it.
   return adopted ? withReadAt(next, countedFrom) : next;
 }
 
 function withoutToken(memory: Memory): Memory {
-  return { ...memory, cached: undefined, mustReplace: false };
+  return { ...memory, cached: undefined, before: undefined, mustReplace: false };
 }
 
 /** No replacement is available: keep serving the rejected token and ignore further 401s until `retryAt`. */
@@ -178,11 +199,31 @@ function keepRejected(memory: Memory, flight: Flight, retryAt: number): Memory {
 export function rejected(
   memory: Memory,
   authorization: string,
-  now: number,
+  now: Instant,
 ): { readonly memory: Memory; readonly outcome: 'renew' | 'replaced' | 'kept' } {
-  if (memory.cached?.token.authorization !== authorization) return { memory, outcome: 'replaced' };
-  if (now < memory.rejectionRetryAt) return { memory, outcome: 'kept' };
-  return { memory: { ...memory, mustReplace: true }, outcome: 'renew' };
+  const { cached, before, acceptedId, rejectionRetryAt, mustReplace } = memory;
+  const { monotonic } = now;
+  if (cached?.token.authorization !== authorization) return { memory, outcome: 'replaced' };
+  if (monotonic < rejectionRetryAt) return { memory, outcome: 'kept' };
+  if (before && isAlive(before, now) && monotonic - cached.countedFrom.monotonic < knownWithinMs) {
+    // The record still has the new token, which this process takes from there again.
+    const again = {
+      cached: before,
+      before: undefined,
+      renewRetryAt: monotonic + retryMs,
+      readDueAt: monotonic + retryMs,
+    };
+    return { memory: { ...memory, ...again }, outcome: 'replaced' };
+  }
+  const isDeath = cached.token.id === acceptedId && ageMs(cached, now) >= diesAfterMs;
+  const next = mustReplace || (isDeath ? 'died' : 'rejected');
+  return { memory: { ...memory, mustReplace: next, acceptedId: undefined }, outcome: 'renew' };
+}
+
+/** Remembers that the API accepted a token. */
+export function accepted(memory: Memory, tokenId: string): Memory {
+  const isNews = memory.cached?.token.id === tokenId && memory.acceptedId !== tokenId;
+  return isNews ? { ...memory, acceptedId: tokenId } : memory;
 }
 
 /** Begins a reset, before the record is written: this process drops its token and accepts neither it nor an older one again. */

@@ -19,6 +19,7 @@ export interface Wait extends Pick<TokenWait, 'waitsFor' | 'process'> {
 /** A flight, with everything that it needs to know of its client. */
 export interface FlightInput {
   readonly reason: Flight['reason'];
+  readonly died: boolean;
   readonly cached: UsableToken | undefined;
   /** True: the cached token has too little life left for the caller. So the flight waits for another process, and does not keep that token. */
   readonly mustNotKeep: boolean;

@@ -42,6 +42,8 @@ export class TokenKeeper {
   memory: Memory = emptyMemory;
   trusted: TrustedToken | undefined;
   closed = false;
+  /** So many 401s were reported whose callers have not come back for another token. */
+  reporters = 0;
   readonly events: ClientEvents;
   readonly #secret = new SecretMemory();
   #reading: RunningFlight | undefined;
@@ -69,6 +71,13 @@ export class TokenKeeper {
     if (this.closed) return;
     if (next.cached !== this.memory.cached || next.mustReplace) distrust(this.trusted);
     this.memory = next;
+    if (!next.mustReplace) this.reporters = 0;
+  }
+
+  /** Returns whether a caller that comes while the cached token is rejected reported its 401: such callers come back at once. */
+  isReporter(): boolean {
+    this.reporters -= 1;
+    return this.reporters >= 0;
   }
 
   /** Reads whether the fleet has a newer token. This never waits for the token endpoint. `callers`: how many calls wait for it. */
@@ -174,10 +183,11 @@ export class TokenKeeper {
     const { clock, store } = this.events.common;
     const { reason } = details;
     const flight = flightOf(this.memory, reason, instantOf(clock));
-    const { cached, machineSleepMs } = flight;
+    const { cached, died, machineSleepMs } = flight;
     if (cached && machineSleepMs > 0) this.events.sleep(cached.countedFrom, machineSleepMs);
     const input = {
       reason,
+      died,
       cached,
       mustNotKeep,
       resetUpTo: this.memory.resetUpTo,

@@ -24,7 +24,7 @@ export function sharesOf(usable: number): Readonly<Record<IssuanceReason | 'rene
     expired: withoutReset,
     rejected: withoutReset,
     reset: usable,
-    renewals: Math.min(20, Math.max(1, Math.floor(usable / 6))),
+    renewals: Math.max(1, Math.floor(usable / 3)),
   };
 }
 
