@@ -54,6 +54,18 @@ const journals: Readonly<Record<Cause, { readonly usage: Usage; readonly says: r
       '(in 8 min), for any audience',
     ],
   },
+  'dying-tokens': {
+    usage: usageOf(
+      [...series(8, 61, { reason: 'rejected', died: true }, 30), ...series(1, 1, { reason: 'cold' }, 30 + 8 * 61)],
+      {
+        tokens: inUse(1),
+      },
+    ),
+    says: [
+      'Tokens die after about 61 min, though the token endpoint says 24 h: 8 of the 9 tokens of the last 24 h replaced one that the API had accepted.',
+      'SERVICE_AUTH_LIFETIME',
+    ],
+  },
   'different-keys': {
     usage: usageOf(
       names(40).flatMap((instance, index) => series(1, 1, { reason: 'cold', instance }, 1 + 6 * index)),

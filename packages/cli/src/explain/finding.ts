@@ -38,6 +38,7 @@ export type Cause =
   | 'credentials-rejected'
   | 'deaths'
   | 'different-keys'
+  | 'dying-tokens'
   | 'low-limit'
   | 'many-audiences'
   | 'new-record'

@@ -52,6 +52,18 @@ export function lifetimeMs({ tokens }: Usage, audience?: string): number | undef
   return lifetimes.length === 0 ? undefined : median(lifetimes);
 }
 
+/** The renewals of tokens that died: the API had accepted them. */
+export function deathsIn(usage: Usage): (Step & { readonly afterMs: number })[] {
+  return stepsOf(usage).filter((step): step is Step & { readonly afterMs: number } => {
+    return step.issuance.died === true && step.afterMs !== undefined;
+  });
+}
+
+/** The usual time for which a token lived that died. Undefined: none did. */
+export function usualLifeMs(deaths: readonly { readonly afterMs: number }[]): number | undefined {
+  return deaths.length === 0 ? undefined : median(deaths.map(({ afterMs }) => afterMs));
+}
+
 function median(numbers: readonly number[]): number {
   const sorted = [...numbers].sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? 0;

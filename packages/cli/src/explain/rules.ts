@@ -6,13 +6,41 @@ import { audiencesIn, listed, unsettled } from '../report/whose.ts';
 import { coldRules } from './cold-rules.ts';
 import type { Rule } from './finding.ts';
 import { failureOf, holdOf, holdRules } from './hold-rules.ts';
-import { few, lifetimeMs, spentIn, stepsOf } from './journal.ts';
+import { deathsIn, few, lifetimeMs, spentIn, stepsOf, usualLifeMs } from './journal.ts';
 
 const minute = 60_000;
 
+/** Tokens die long before the end that the token endpoint states. */
+const dyingTokens: Rule = (usage) => {
+  const deaths = deathsIn(usage);
+  const lived = usualLifeMs(deaths);
+  const stated = lifetimeMs(usage, deaths[0]?.issuance.audience);
+  const isAlike = deaths.filter(({ afterMs }) => Math.abs(afterMs - (lived ?? 0)) < (lived ?? 0) / 2).length;
+  if (
+    lived === undefined ||
+    stated === undefined ||
+    deaths.length < few(usage) ||
+    isAlike * 2 < deaths.length ||
+    lived > stated * 0.8
+  )
+    return undefined;
+  const series = deaths.map(({ issuance }) => issuance);
+  const life = duration(lived);
+  return {
+    cause: 'dying-tokens',
+    short: `tokens of ${listed(audiencesIn(series))} die after about ${life}`,
+    evidence: `Tokens die after about ${life}, though the token endpoint says ${duration(stated)}: ${deaths.length} ${spentIn(usage)} replaced one that the API had accepted.`,
+    remedy: `Ask the provider how long a token lives. Until then, set SERVICE_AUTH_LIFETIME, or lifetimeMs, to a little less than ${life}: tokens are renewed before they die, and no request gets a 401.`,
+    weight: deaths.length / usage.issuances.length,
+    series,
+    isBounded: true,
+  };
+};
+
 /** The API answers 401 to good tokens, again and again. */
 const storm: Rule = (usage, { now, failures }) => {
-  const rejected = stepsOf(usage).filter(({ issuance }) => issuance.reason === 'rejected');
+  const deaths = new Set(dyingTokens(usage, { now, failures, audiences: [] })?.series);
+  const rejected = stepsOf(usage).filter(({ issuance }) => issuance.reason === 'rejected' && !deaths.has(issuance));
   const hold = holdOf(usage, 'rejections');
   const isDoubted = doubtsOf(usage, failures, now).some(({ kind }) => kind === 'rejections');
   if (rejected.length < few(usage) && !(isDoubted && rejected.length > 0)) return undefined;
@@ -169,6 +197,7 @@ const termsDiffer: Rule = (usage) => {
 /** All rules. Each finds one cause, and none knows of the others. */
 export const rules: readonly Rule[] = [
   ...holdRules,
+  dyingTokens,
   storm,
   ...coldRules,
   resets,

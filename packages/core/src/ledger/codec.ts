@@ -140,6 +140,7 @@ function readRefusal(wire: unknown): Refusal {
     ...readStreak(wire),
     status: count(own['status']),
     code: optional(own['code'], codeOf('refused')),
+    name: text(own['name']),
     keyId: text(own['keyId']),
     instance: text(own['instance']),
   };

@@ -57,14 +57,14 @@ export function refusedUntil(
 }
 
 /** Returns who has asked for tokens. */
-export function callersIn({ spent, states, tokens }: LedgerRecord): Caller[] {
+export function callersIn({ spent, states, tokens, refusals: ofClient }: LedgerRecord): Caller[] {
   const named = spent.filter(({ reason }) => reason !== 'several' && reason !== 'stated');
   const callers = [
     ...[...named, ...tokens].map(({ name, keyId }): Caller => ({ name, keyId, secretId: '' })),
-    ...Object.entries(states).flatMap(([name, { refusals = {} }]): Caller[] => [
-      { name, keyId: '', secretId: '' },
-      ...Object.entries(refusals).map(([secretId, { keyId }]) => ({ name, keyId, secretId })),
-    ]),
+    ...Object.keys(states).map((name): Caller => ({ name, keyId: '', secretId: '' })),
+    ...[ofClient, ...Object.values(states).map(({ refusals = {} }) => refusals)].flatMap((refusals) =>
+      Object.entries(refusals).map(([secretId, { name, keyId }]): Caller => ({ name, keyId, secretId })),
+    ),
   ];
   return [...new Map(callers.map((caller) => [JSON.stringify(caller), caller])).values()];
 }

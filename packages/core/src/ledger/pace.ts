@@ -90,7 +90,7 @@ export function holdsOf(record: LedgerRecord, caller: Caller, reason: IssuanceRe
     ...lostHolds(record, terms),
     ...failureHolds(record, name, terms),
     ...[secretId, anySecret].flatMap((secret) => [
-      ...refusalHolds(record, refusals?.[secret], name),
+      ...refusalHolds(record, refusals?.[secret]),
       ...refusalHolds(record, record.refusals[secret]),
     ]),
     ...(reason === 'rejected' ? rejectionHolds(record, name, terms, died) : []),
@@ -103,7 +103,7 @@ export function allHolds(record: LedgerRecord, limits: Limits): Hold[] {
   const terms = enforcedTerms(record, limits);
   const ofStates = Object.entries(record.states).flatMap(([name, { refusals = {} }]) => [
     ...failureHolds(record, name, terms),
-    ...Object.values(refusals).flatMap((refusal) => refusalHolds(record, refusal, name)),
+    ...Object.values(refusals).flatMap((refusal) => refusalHolds(record, refusal)),
     ...rejectionHolds(record, name, terms),
   ]);
   return [
@@ -187,9 +187,9 @@ function laterHolds({ later }: LedgerRecord): Hold[] {
 }
 
 /** Rule 4. */
-function refusalHolds(record: LedgerRecord, refusal: Refusal | undefined, name?: string): Hold[] {
+function refusalHolds(record: LedgerRecord, refusal: Refusal | undefined): Hold[] {
   if (!refusal) return [];
-  const { count, at, status, code } = refusal;
+  const { count, at, status, code, name } = refusal;
   const kind = isOfCredentials(refusal) ? 'credentials' : 'misconfigured';
   const until = at > retriedAt(record) ? refusedUntil(refusal) : 0;
   return [{ kind, until, name, count, refusal, last: { kind: 'refused', at, status, code } }];

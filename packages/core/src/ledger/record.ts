@@ -63,10 +63,11 @@ export type Failures = Streak & Hint;
 /** An answer said that nobody should ask before `until`. */
 export type Later = Hint & { readonly until: number; readonly at: number };
 
-/** Refusals in a row. `keyId` and `instance` are of the process that was refused last. */
+/** Refusals in a row. `name`, `keyId` and `instance` are of the request that was refused last. */
 export interface Refusal extends Streak {
   readonly status: number;
   readonly code?: string | undefined;
+  readonly name: string;
   readonly keyId: string;
   readonly instance: string;
 }

@@ -156,7 +156,7 @@ function refused(
   const { name, keyId, instance } = own;
   const secret = isOfCredentials({ status, code }) ? secretId : anySecret;
   const withOneMore = (refusals: Refusals = none): Refusals => {
-    const refusal: Refusal = { ...oneMore(refusals[secret], own.at, at), status, code, keyId, instance };
+    const refusal: Refusal = { ...oneMore(refusals[secret], own.at, at), status, code, name, keyId, instance };
     return newest(withNamed(refusals, secret, refusal));
   };
   const told = withLater(next, at, hint, retryAfterMs);

@@ -88,11 +88,11 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
       .filter((one) => isIssuance(one) && countsFrom(one) > windowsFrom)
       .slice(-maxIssuances)
       .map((one): Issuance => {
-        const { id, instance, name } = one;
+        const { id, instance, name, died } = one;
         const [at, audience] = [local(countsFrom(one)), shownTokenName(name)];
         const pendingUntil = isOpen(one, now) ? local(one.until) : undefined;
         const pending = settledAt(one) === undefined;
-        return { id, at, reason: reasonOf(one), instance, audience, pending, pendingUntil };
+        return { id, at, reason: reasonOf(one), instance, audience, died, pending, pendingUntil };
       })
       .reverse()
       .sort((a, b) => b.at - a.at),
@@ -160,10 +160,6 @@ function isOfFailures({ kind }: LedgerHold): boolean {
 function anyCaller({ record, now }: View, limits: Limits): Caller {
   const served = new Set(tokensInUse(record, now).map(({ name }) => name));
   const untilOf = (caller: Caller) => lastOf(holdsOf(record, caller, 'cold', limits)).until;
-  const callers = [
-    { name: '', keyId: '', secretId: '' },
-    ...Object.keys(record.refusals).map((secretId) => ({ name: '', keyId: '', secretId })),
-    ...callersIn(record).filter(({ name }) => !served.has(name)),
-  ];
+  const callers = [{ name: '', keyId: '', secretId: '' }, ...callersIn(record).filter(({ name }) => !served.has(name))];
   return callers.reduce((longest, caller) => (untilOf(caller) > Math.max(now, untilOf(longest)) ? caller : longest));
 }

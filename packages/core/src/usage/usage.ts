@@ -12,6 +12,8 @@ export interface Issuance {
   /** The `instance` option of the process that requested it. */
   readonly instance: string;
   readonly audience: string;
+  /** With the reason `rejected`: the API had accepted the token before, and answered 401 to it later. */
+  readonly died?: true | undefined;
   /** True: the request is under way, or its outcome is unknown. The token counts as issued. */
   readonly pending: boolean;
   /** While the request is under way: processes without a token wait for its outcome until then. After that its process counts as dead. */
