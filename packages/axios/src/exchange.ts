@@ -73,6 +73,7 @@ export function createExchange(
       return next !== undefined;
     },
     isRejected: ({ response }) => response?.status === 401 && hop.carriesToken,
+    isAccepted: ({ response }) => response !== undefined && response.status < 400 && hop.carriesToken,
     canResend: () => isReplayable(hop.data) || replay !== undefined,
     discard,
   });

@@ -52,6 +52,10 @@ export class Exchange implements SendWithTokenOptions<Response> {
     return status === 401 && this.#hop.carriesToken && (this.#call.followsRedirects || !redirected);
   }
 
+  isAccepted({ ok, redirected }: Response): boolean {
+    return ok && this.#hop.carriesToken && (this.#call.followsRedirects || !redirected);
+  }
+
   canResend(): boolean {
     return this.#hop.canResend;
   }

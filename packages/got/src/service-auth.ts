@@ -98,11 +98,12 @@ export function serviceAuth(auth: TokenSource): ServiceAuthGotExtension {
     if (options.agent) for (const agent of Object.values(options.agent)) if (agent) hideAgentRequests(agent);
   }
 
-  /** The token that a 401 rejects, if the request had one. */
+  /** The token that a 401 rejects, if the request had one. Reports the token that another answer accepts. */
   function rejectedBy(response: Response): AccessToken | undefined {
-    if (response.statusCode !== 401) return undefined;
     const { options } = response.request;
     const token = tokenIn(options.headers);
+    if (token && response.statusCode < 400) auth.reportAccepted?.(token);
+    if (response.statusCode !== 401) return undefined;
     const own = ownIn(options.headers);
     if (token) reasons.set(response, tokenRejected);
     else if (isServed(options)) {

@@ -79,6 +79,10 @@ export class Exchange implements RejectionPolicy {
     return true;
   }
 
+  accept(token: AccessToken, visited: readonly URL[]): void {
+    if (visited.every((url) => this.#auth.covers(url))) this.#auth.reportAccepted?.(token);
+  }
+
   async decide(token: AccessToken, isFirst: boolean, visited: readonly URL[]): Promise<(() => boolean) | undefined> {
     // If a redirect passed through a foreign host, undici removed the token there, so this 401 does not reject the token.
     if (!visited.every((url) => this.#auth.covers(url))) return undefined;

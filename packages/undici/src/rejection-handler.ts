@@ -9,6 +9,8 @@ export interface RejectionPolicy {
    * `visited`: the URLs that an inner interceptor requested while it followed redirects, the last one included; empty without redirects.
    */
   decide(token: AccessToken, isFirst: boolean, visited: readonly URL[]): Promise<(() => boolean) | undefined>;
+  /** Reports that the API accepted the token. */
+  accept(token: AccessToken, visited: readonly URL[]): void;
   /** Returns whether an error only says that the request cannot be sent again, because the dispatcher was closed. The caller gets the 401 then. */
   refuses(error: unknown): boolean;
 }
@@ -88,13 +90,13 @@ export class RejectionHandler {
   }
 
   onHeaders(status: number, headers: unknown, resume: unknown, message: unknown): unknown {
-    if (status === 401) this.#record();
+    this.#judge(status);
     return this.#target.onHeaders?.(status, headers, resume, message);
   }
 
   onResponseStart(controller: Controller, status: number, headers: object, message: unknown): void {
+    this.#judge(status);
     if (status === 401) {
-      this.#record();
       // undici's own function has no effect after the whole answer has arrived.
       controller.abort = (reason) => this.#abortByCaller(reason);
       // The caller may have paused at an informational answer: fetch of undici 7 does so at each of them (RFC 9110 section 15.2).
@@ -111,6 +113,11 @@ export class RejectionHandler {
 
   onResponseError(controller: unknown, error: unknown): unknown {
     return this.#policy.refuses(error) ? undefined : this.#target.onResponseError?.(controller, error);
+  }
+
+  #judge(status: number): void {
+    if (status === 401) this.#record();
+    else if (status >= 200 && status < 400) this.#policy.accept(this.#token, this.#visited ?? []);
   }
 
   #record(): void {

@@ -60,6 +60,7 @@ export function createForwarder(auth: ServiceAuth, kept: KeptToken): Forwarder |
           return sendUpstream(pool, { method, path, headers, body: content, signal });
         },
         isRejected: ({ status }) => status === 401,
+        isAccepted: ({ status }) => status < 400,
         canResend: () => !body || body.whole() !== undefined,
         discard: (rejected) => rejected.discard(),
       });

@@ -43,6 +43,8 @@ export interface SendWithTokenOptions<Answer> {
   follow?(answer: Answer): boolean;
   /** Returns whether an answer rejects the token: its status is 401, and the request that it answers had the token. */
   isRejected(answer: Answer): boolean;
+  /** Returns whether an answer shows that the API accepted the token: its status is below 400, and the request had the token. Default: what is not rejected. */
+  isAccepted?(answer: Answer): boolean;
   /** Returns whether `send` can send its request again at attempt 2. It is called after a rejected answer. See `isReplayable`. */
   canResend(answer: Answer): boolean;
   /** Frees the connection of an answer that nobody will read. Its errors are ignored. */
@@ -66,7 +68,7 @@ export async function sendWithToken<Answer>(
     let answer = await request.send(token, attempt);
     while (request.follow && follow(answer, request)) answer = await request.send(token, attempt);
     if (!request.isRejected(answer)) {
-      auth.reportAccepted?.(token);
+      if (request.isAccepted?.(answer) ?? true) auth.reportAccepted?.(token);
       return answer;
     }
     const next = await replacement(auth, token, answer, request, attempt);

@@ -66,6 +66,20 @@ export function rejectionCases(define: DefineCase): ContractCase[] {
       expectIssued({ service }, 2);
     }),
 
+    define(
+      'a token that the API accepted, and that dies minutes later, is replaced at once each time',
+      async (fixture) => {
+        const { service, clock, send } = fixture;
+        await fixture.warmUp();
+        for (let death = 1; death <= 6; death++) {
+          await clock.advance(6 * 60_000);
+          service.revoke('all');
+          expectStatus(await send(), 200);
+          expectIssued({ service }, 1 + death);
+        }
+      },
+    ),
+
     define('the 401 before a resend does not keep its connection', async (fixture) => {
       await fixture.warmUp();
       await connectionsStayFew(fixture, { status: 401, body: unread });
