@@ -22,7 +22,8 @@ import type { Wait } from './running-flight.ts';
 export function denialAfter(answer: Answer, { record, now }: View, caller: Caller, limits: Limits): Denial {
   const released = answer.kind === 'released' ? answer.cause : 'unreachable';
   const cause = released === 'unreachable' || released === 'unavailable' ? 'backoff' : released;
-  const all = holdsOf(record, caller, 'cold', limits);
+  // The next caller is told of the limit.
+  const all = holdsOf(record, caller, 'cold', limits).filter(({ kind }) => kind !== 'limit');
   const retryAt = Math.max(now, ...all.map(({ until }) => until));
   const holds = all.filter(({ kind }) => kind === cause).sort((one, other) => other.until - one.until);
   const { last, count = 0, refusal } = holds[0] ?? {};

@@ -153,6 +153,14 @@ export const rejectionMistakes: readonly Mistake<ConnectHttpClient>[] = [
     caughtBy: caught(/a rejected token was not reported/, 'a second 401 is reported like the first one'),
   },
   {
+    name: 'reports no token that the API accepted',
+    breaks: sendingByHand({ accept: () => {} }),
+    caughtBy: caught(
+      returned401,
+      'a token that the API accepted, and that dies minutes later, is replaced at once each time',
+    ),
+  },
+  {
     name: 'reports no 401',
     breaks: sendingByHand({ report: async () => {} }),
     caughtBy: {

@@ -50,6 +50,8 @@ export interface Rules {
   /** Reports the 401 that attempt 1 or 2 was answered with. */
   report(auth: TokenSource, token: AccessToken, attempt: number): Promise<void>;
   canResend(request: HttpClientRequest): boolean;
+  /** Reports a token that the API accepted. */
+  accept(auth: TokenSource, token: AccessToken): void;
 }
 
 /** Takes the place of the adapter, with one rule wrong. The client sends, without its adapter. */
@@ -58,17 +60,20 @@ export function sendingByHand(wrong: Partial<Rules>): (connect: ConnectHttpClien
     waitForToken: (auth, { signal }) => auth.getToken({ signal }),
     report: (auth, token) => auth.invalidate(token),
     canResend: ({ body }) => body?.kind !== 'stream',
+    accept: (auth, token) => auth.reportAccepted?.(token),
     ...wrong,
   };
   return breakingRequests((right) => async (request) => {
     if (!getsToken(request, right.auth)) return right.request(request);
     const token = await rules.waitForToken(right.auth, request);
     const first = await right.request(withToken(request, token));
+    if (first.status < 400) rules.accept(right.auth, token);
     if (first.status !== 401) return first;
     await rules.report(right.auth, token, 1);
     if (!rules.canResend(request)) return first;
     const next = await rules.waitForToken(right.auth, request);
     const second = await right.request(withToken(request, next));
+    if (second.status < 400) rules.accept(right.auth, next);
     if (second.status === 401) await rules.report(right.auth, next, 2);
     return second;
   });
