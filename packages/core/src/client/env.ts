@@ -1,6 +1,6 @@
 import { configError } from '../contract/config-problems.ts';
 import { type ConfigProblem, isServiceAuthError } from '../contract/errors.ts';
-import { parseLimit } from '../contract/issuance-limit.ts';
+import { parseDuration, parseLimit } from '../contract/issuance-limit.ts';
 import type { ServiceAuthOptions } from '../contract/options.ts';
 import { misspeltVariables, secretVariables, unreadVariables, variables } from '../contract/variables.ts';
 import { ownProperties, ownProperty } from '../platform/untrusted.ts';
@@ -23,7 +23,7 @@ import { type Env, mistakeIn, named, problemOfAddress, variableOption } from './
  * For any authorization server there are `SERVICE_AUTH_TOKEN_ENDPOINT` in place of `SERVICE_AUTH_URL`, `SERVICE_AUTH_ISSUER`, `SERVICE_AUTH_SCOPE`, `SERVICE_AUTH_RESOURCE` (separated by
  * spaces), `SERVICE_AUTH_PARAMETERS` and `SERVICE_AUTH_HEADERS` (both written as a query; the latter may lie in a file, too), `SERVICE_AUTH_SCHEME` and `SERVICE_AUTH_CLIENT_AUTHENTICATION`: `client_secret_basic`, `client_secret_post`, `private_key_jwt` with
  * `SERVICE_AUTH_PRIVATE_KEY`, `SERVICE_AUTH_KEY_ID` and `SERVICE_AUTH_KEY_ALGORITHM`, or `tls_client_auth`. The files of `SERVICE_AUTH_PRIVATE_KEY_FILE` and `SERVICE_AUTH_CLIENT_ASSERTION_FILE` are
- * read for each request. `SERVICE_AUTH_TOKEN_TYPES` has `recognizedTokenTypes`, separated by commas. `SERVICE_AUTH_TOKEN_LIMIT` may be `unlimited`.
+ * read for each request. `SERVICE_AUTH_TOKEN_TYPES` has `recognizedTokenTypes`, separated by commas, and `SERVICE_AUTH_LIFETIME` has `lifetimeMs`, such as `50m`. `SERVICE_AUTH_TOKEN_LIMIT` may be `unlimited`.
  *
  * `SERVICE_AUTH_STORE` is the address of the store for the command line. A client does not open it, so it needs the override `store`. Any other variable
  * that begins with `SERVICE_AUTH_` causes a warning: `process.emitWarning()`, or `console.warn()` where there is no process.
@@ -67,7 +67,7 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
   const clientAuthentication = Object.hasOwn(given, 'clientAuthentication')
     ? undefined
     : lateAuthentication(read, (problem) => mistakes.push(problem));
-  const { resource, parameters, headers, recognizedTokenTypes: tokenTypes } = texted;
+  const { resource, parameters, headers, recognizedTokenTypes: tokenTypes, lifetimeMs: lifetime } = texted;
   const fromQuery = (option: 'parameters' | 'headers', text: string | undefined) => {
     if (text === undefined) return undefined;
     const query = new URLSearchParams(text);
@@ -85,6 +85,7 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
     parameters: fromQuery('parameters', parameters),
     headers: fromQuery('headers', headers),
     recognizedTokenTypes: tokenTypes?.split(',').map((type) => type.trim()),
+    lifetimeMs: lifetime === undefined ? undefined : (parseDuration(lifetime) ?? Number.NaN),
   };
   const limitFromEnv = {
     ...(tokens !== undefined &&

@@ -54,8 +54,8 @@ export function named(
   }
   const isLimit = whole === 'issuanceLimit.tokens';
   if (!isLimit && given !== whole) return { option, message: `has ${given.slice(whole.length + 1)}, which ${message}` };
-  return {
-    option,
-    message: isLimit ? `must be like 300, 10/1h,50/24h or 10 requests/10m, or unlimited (${message})` : message,
-  };
+  const form = isLimit
+    ? '300, 10/1h,50/24h or 10 requests/10m, or unlimited'
+    : whole === 'lifetimeMs' && '50m, 12h or 30d';
+  return { option, message: form ? `must be like ${form} (${message})` : message };
 }

@@ -154,6 +154,12 @@ function defined<Part extends object>(part: Part): Partial<Part> {
 
 const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: day };
 
+/** Reads a length of time that is written like `50m`, with the units s, m, h and d, in milliseconds. Undefined: the text is not written so. */
+export function parseDuration(text: string): number | undefined {
+  const [, length, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  return length === undefined ? undefined : Number(length) * (units[unit] as number);
+}
+
 /**
  * Reads a limit that is written like `300`, `10/1h,50/24h` or `10 requests/10m`, with the units s, m, h and d. Undefined: the text is not written so. `requests`:
  * the provider counts these.

@@ -39,7 +39,10 @@ export interface ServiceAuthOptions {
   clientAuthentication?: ClientAuthentication | undefined;
   /** Further values of `token_type` that mean a bearer token, such as `Application Access Token`. `Bearer` in any case is always accepted. */
   recognizedTokenTypes?: readonly string[] | undefined;
-  /** The lifetime of a token whose answer has no `expires_in`: 60,000 to 2,678,400,000 ms (31 days). Default: that of a JWT, or 24 hours. */
+  /**
+   * The longest lifetime of a token that is believed, and that of a token whose answer has no `expires_in`: 60,000 to 2,678,400,000 ms (31 days). Give it if the
+   * API ends tokens earlier than the endpoint says. Default: that of a JWT, or 24 hours; what is stated is believed.
+   */
   lifetimeMs?: number | undefined;
   /**
    * Further headers of the token request, such as the `x-api-key` of a gateway: names in any case (RFC 9110 section 5.1), and values of 1 to 4,096 visible ASCII

@@ -9,6 +9,7 @@ export const variables = {
   headers: 'SERVICE_AUTH_HEADERS',
   scheme: 'SERVICE_AUTH_SCHEME',
   recognizedTokenTypes: 'SERVICE_AUTH_TOKEN_TYPES',
+  lifetimeMs: 'SERVICE_AUTH_LIFETIME',
   baseUrl: 'SERVICE_BASE_URL',
   audience: 'SERVICE_AUTH_AUDIENCE',
   clientId: 'SERVICE_AUTH_CLIENT_ID',
