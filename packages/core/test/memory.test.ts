@@ -4,6 +4,7 @@ import type { Instant } from '../src/platform/instant.ts';
 import { type CachedToken, cachedToken } from '../src/token/cached-token.ts';
 import type { Flight } from '../src/token/flight.ts';
 import {
+  accepted,
   after,
   due,
   emptyMemory,
@@ -63,8 +64,8 @@ describe('the need of a process before it serves a token', () => {
 
   test('is a token without one, after a 401, and at the end of its life', () => {
     expect(need(emptyMemory, at(begun))).toBe('cold');
-    expect(need({ ...fresh, mustReplace: true }, at(begun))).toBe('rejected');
-    expect(need({ ...fresh, mustReplace: true }, at(first.usableUntil))).toBe('rejected');
+    expect(need({ ...fresh, mustReplace: 'rejected' as const }, at(begun))).toBe('rejected');
+    expect(need({ ...fresh, mustReplace: 'rejected' as const }, at(first.usableUntil))).toBe('rejected');
     expect(need(fresh, at(first.usableUntil))).toBe('expired');
   });
 
@@ -134,10 +135,10 @@ describe('the time in which a token is served without a revalidation', () => {
 describe('a flight', () => {
   test('remembers the token with which it began, and for how long the machine had slept', () => {
     expect(flightOf(fresh, 'refresh', sleptBy(begun, hour))).toEqual({
-      ...{ reason: 'refresh', cached: first, machineSleepMs: hour },
+      ...{ reason: 'refresh', died: false, cached: first, machineSleepMs: hour },
     });
     expect(flightOf(emptyMemory, 'revalidate', at(begun))).toEqual({
-      ...{ reason: 'revalidate', cached: undefined, machineSleepMs: 0 },
+      ...{ reason: 'revalidate', died: false, cached: undefined, machineSleepMs: 0 },
     });
   });
 
@@ -181,7 +182,7 @@ describe('a flight that brought a token', () => {
 
   test('replaces a token and forgets its rejection', () => {
     const second = usable('second', { generation: 6 });
-    const next = bring({ ...fresh, mustReplace: true }, second);
+    const next = bring({ ...fresh, mustReplace: 'rejected' as const }, second);
     expect(next).toEqual({ ...fresh, cached: cachedToken(second, 0.5), mustReplace: false });
   });
 
@@ -195,7 +196,7 @@ describe('a flight that brought a token', () => {
 
   test('changes nothing if it is the token in memory, rejected or not', () => {
     expect(bring(fresh, usable('first', { adopted: true }), at(begun + hour))).toBe(fresh);
-    const rejected = { ...fresh, mustReplace: true };
+    const rejected = { ...fresh, mustReplace: 'rejected' as const };
     expect(bring(rejected, usable('first', { adopted: true }), at(begun + hour))).toBe(rejected);
     const earlier = usable('first', { adopted: true, usableUntil: first.usableUntil - hour });
     expect(bring(rejected, earlier, sleptBy(begun + hour, hour))).toBe(rejected);
@@ -204,7 +205,10 @@ describe('a flight that brought a token', () => {
   test('changes nothing if it is older than the token in memory, unless that one is over', () => {
     const older = usable('older', { generation: 4, adopted: true });
     expect(bring(fresh, older)).toBe(fresh);
-    expect(bring({ ...fresh, mustReplace: true }, older)).toEqual({ ...fresh, mustReplace: true });
+    expect(bring({ ...fresh, mustReplace: 'rejected' as const }, older)).toEqual({
+      ...fresh,
+      mustReplace: 'rejected' as const,
+    });
     expect(bring(fresh, older, at(first.usableUntil)).cached?.token.id).toBe('older');
     expect(bring(fresh, usable('as old', { adopted: true })).cached?.token.id).toBe('as old');
   });
@@ -239,7 +243,7 @@ describe('a flight that brought none', () => {
 
   test('drops a token that was reset, unless another one came meanwhile', () => {
     const drop = { kind: 'drop' } as const;
-    const rejected = { ...fresh, mustReplace: true };
+    const rejected = { ...fresh, mustReplace: 'rejected' as const };
     expect(after(rejected, flight(fresh, 'refresh'), drop, now, 0)).toEqual({ ...fresh, cached: undefined });
     expect(after(other, flight(fresh, 'refresh'), drop, now, 0)).toBe(other);
   });
@@ -255,13 +259,13 @@ describe('a flight that brought none', () => {
   });
 
   test('serves the rejected token again, and ignores further 401s for as long as it was told', () => {
-    const rejected = { ...fresh, mustReplace: true };
+    const rejected = { ...fresh, mustReplace: 'rejected' as const };
     const kept = after(rejected, flight(rejected, 'rejected'), { kind: 'keep', retryAt }, now, 0);
     expect(kept).toEqual({ ...fresh, rejectionRetryAt: retryAt, renewRetryAt: retryAt });
   });
 
   test('leaves another token rejected that came meanwhile', () => {
-    const rejected = { ...other, mustReplace: true };
+    const rejected = { ...other, mustReplace: 'rejected' as const };
     const kept = after(rejected, flight(fresh, 'rejected'), { kind: 'keep', retryAt }, now, 0);
     expect(kept).toEqual({ ...rejected, rejectionRetryAt: retryAt, renewRetryAt: retryAt });
   });
@@ -291,7 +295,7 @@ describe('a flight that failed', () => {
   });
 
   test('serves the rejected token again while it lives', () => {
-    const rejected = { ...fresh, mustReplace: true };
+    const rejected = { ...fresh, mustReplace: 'rejected' as const };
     const failed = fail(rejected, flight(rejected, 'rejected'));
     expect(failed).toMatchObject({ mustReplace: false, rejectionRetryAt: retryAt });
     expect(servesRejected(flight(rejected, 'rejected'), now)).toBe(true);
@@ -302,46 +306,77 @@ describe('a flight that failed', () => {
     expect(servesRejected(flight(fresh, 'rejected'), over)).toBe(false);
     expect(servesRejected(flight(emptyMemory, 'rejected'), now)).toBe(false);
     expect(servesRejected(flight(fresh, 'refresh'), now)).toBe(false);
-    const rejected = { ...fresh, mustReplace: true };
+    const rejected = { ...fresh, mustReplace: 'rejected' as const };
     expect(after(rejected, flight(rejected, 'rejected'), { kind: 'failed' }, over, 0)).toMatchObject({
-      ...{ mustReplace: true, rejectionRetryAt: 0 },
+      ...{ mustReplace: 'rejected' as const, rejectionRetryAt: 0 },
     });
   });
 });
 
 describe('a 401 of the API', () => {
   const { authorization } = first.token;
+  const now = at(begun);
 
   test('makes the next caller ask for another token', () => {
-    expect(rejected(fresh, authorization, begun)).toEqual({
-      memory: { ...fresh, mustReplace: true },
+    expect(rejected(fresh, authorization, now)).toEqual({
+      memory: { ...fresh, mustReplace: 'rejected' },
       outcome: 'renew',
     });
   });
 
   test('changes nothing before its time has come', () => {
     const kept = { ...fresh, rejectionRetryAt: begun + 1 };
-    expect(rejected(kept, authorization, begun)).toEqual({ memory: kept, outcome: 'kept' });
-    expect(rejected(kept, authorization, begun + 1).outcome).toBe('renew');
+    expect(rejected(kept, authorization, now)).toEqual({ memory: kept, outcome: 'kept' });
+    expect(rejected(kept, authorization, at(begun + 1)).outcome).toBe('renew');
   });
 
   test('of the token before delays nothing for a new token', () => {
     const kept = { ...fresh, rejectionRetryAt: begun + hour };
     const next = { ...first, token: { ...first.token, id: 'next' }, generation: 6 };
-    const memory = after(kept, flight(kept, 'revalidate'), { kind: 'token', usable: next }, at(begun), 0);
-    expect(rejected(memory, next.token.authorization, begun).outcome).toBe('renew');
+    const memory = after(kept, flight(kept, 'revalidate'), { kind: 'token', usable: next }, now, 0);
+    expect(rejected(memory, next.token.authorization, at(begun + minute)).outcome).toBe('renew');
   });
 
   test('changes nothing for a token that is not in memory', () => {
-    expect(rejected(fresh, 'Bearer other', begun)).toEqual({ memory: fresh, outcome: 'replaced' });
-    expect(rejected(emptyMemory, authorization, begun)).toEqual({ memory: emptyMemory, outcome: 'replaced' });
+    expect(rejected(fresh, 'Bearer other', now)).toEqual({ memory: fresh, outcome: 'replaced' });
+    expect(rejected(emptyMemory, authorization, now)).toEqual({ memory: emptyMemory, outcome: 'replaced' });
+  });
+
+  test('is a death if the API had accepted the token, and the token is five minutes old', () => {
+    const known = accepted(fresh, 'first');
+    expect(known.acceptedId).toBe('first');
+    expect(accepted(known, 'first')).toBe(known);
+    expect(accepted(fresh, 'another')).toBe(fresh);
+    const died = rejected(known, authorization, at(begun + 5 * minute)).memory;
+    expect(died).toMatchObject({ mustReplace: 'died', acceptedId: undefined });
+    expect(flight(died, 'rejected').died).toBe(true);
+    expect(flight(died, 'refresh').died).toBe(false);
+    expect(rejected(known, authorization, at(begun + 5 * minute - 1)).memory.mustReplace).toBe('rejected');
+    expect(rejected(fresh, authorization, at(begun + hour)).memory.mustReplace).toBe('rejected');
+    // The 401s of requests that were under way at the same time do not undo it.
+    expect(rejected(died, authorization, at(begun + 5 * minute)).memory.mustReplace).toBe('died');
+  });
+
+  test('to a token that is seconds old makes the process use the one before, if that was not rejected', () => {
+    const next = usable('next', { generation: 6, countedFrom: at(begun + hour) });
+    const renewed = after(fresh, flight(fresh, 'refresh'), { kind: 'token', usable: next }, at(begun + hour), 0);
+    const [soon, later] = [at(begun + hour + 9 * second), at(begun + hour + 10 * second)];
+    const again = rejected(renewed, next.token.authorization, soon);
+    expect(again.outcome).toBe('replaced');
+    expect(again.memory).toMatchObject({ cached: { token: { id: 'first' } }, mustReplace: false });
+    expect(again.memory.renewRetryAt).toBe(soon.monotonic + 5 * second);
+    expect(rejected(again.memory, authorization, soon).outcome).toBe('renew');
+    expect(rejected(renewed, next.token.authorization, later).outcome).toBe('renew');
+    const replaced = { ...fresh, mustReplace: 'rejected' as const };
+    const other = after(replaced, flight(replaced, 'rejected'), { kind: 'token', usable: next }, at(begun + hour), 0);
+    expect(rejected(other, next.token.authorization, soon).outcome).toBe('renew');
   });
 });
 
 describe('a reset', () => {
   test('drops the token at once, and remembers its id and that older ones are no good either', () => {
     const dropped = { ...fresh, cached: undefined, resetTokenId: 'first', resetUpTo: 5 };
-    expect(resetBegun({ ...fresh, mustReplace: true })).toEqual(dropped);
+    expect(resetBegun({ ...fresh, mustReplace: 'rejected' as const })).toEqual(dropped);
     expect(resetBegun(dropped)).toEqual(dropped);
   });
 
@@ -359,7 +394,12 @@ describe('a reset', () => {
 
 describe('a provider who lets the fleet try again', () => {
   test('ends the waits before a renewal and before a replacement, and changes nothing else', () => {
-    const waiting = { ...fresh, mustReplace: true, renewRetryAt: begun + hour, rejectionRetryAt: begun + minute };
+    const waiting = {
+      ...fresh,
+      mustReplace: 'rejected' as const,
+      renewRetryAt: begun + hour,
+      rejectionRetryAt: begun + minute,
+    };
     expect(retried(waiting)).toEqual({ ...waiting, renewRetryAt: 0, rejectionRetryAt: 0 });
   });
 });

@@ -128,8 +128,59 @@ describe('invalidate', () => {
     }
     expect(issuedBy[10]).toBeLessThanOrEqual(5);
     expect(issuedBy[120]).toBeLessThanOrEqual(9);
-    expect(endpoint.issued).toBeLessThanOrEqual(21);
-    expect(endpoint.issued).toBeGreaterThan(15);
+    expect(endpoint.issued).toBeLessThanOrEqual(31);
+    expect(endpoint.issued).toBeGreaterThan(20);
+  });
+
+  test('of a token that the API had accepted renews at once, however often, until a third of the usable tokens is spent', async () => {
+    const { client, clock, endpoint, token, eventsOf } = createBed('process');
+    const auth = client();
+    for (let death = 0; death < 40; death++) {
+      auth.reportAccepted?.(await token(auth));
+      await clock.advance(10 * minute);
+      await auth.invalidate(await token(auth));
+    }
+    await token(auth);
+    expect(endpoint.issued).toBe(41);
+    const { issuances } = await auth.getUsage();
+    expect(issuances.filter(({ died }) => died)).toHaveLength(40);
+    auth.reportAccepted?.(await token(auth));
+    await clock.advance(10 * minute);
+    await auth.invalidate(await token(auth));
+    await token(auth);
+    expect(endpoint.issued).toBe(41);
+    expect(eventsOf('token_rejected').at(-1)).toMatchObject({ outcome: 'renew' });
+  });
+
+  test('of a token that dies each hour never waits where there is no limit', async () => {
+    const { client, clock, endpoint, token } = createBed();
+    const auth = client({ issuanceLimit: 'unlimited' });
+    for (let death = 0; death < 100; death++) {
+      auth.reportAccepted?.(await token(auth));
+      await clock.advance(10 * minute);
+      await auth.invalidate(await token(auth));
+    }
+    await token(auth);
+    expect(endpoint.issued).toBe(101);
+  });
+
+  test('holds up a caller that did not see the 401 for a second at most', async () => {
+    const { client, clock, endpoint, token } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    await clock.advance(minute);
+    const { answer, release } = gated(endpoint.issue);
+    endpoint.next(answer);
+    await auth.invalidate(first);
+    const reporter = auth.getToken();
+    await settled();
+    const bystander = auth.getToken();
+    const from = clock.monotonic();
+    expect(await clock.until(bystander)).toBe(first);
+    expect(clock.monotonic() - from).toBe(second);
+    release();
+    expect(await clock.until(reporter)).not.toBe(first);
+    expect(await auth.getToken()).toBe(await reporter);
   });
 
   test('when no other token is available, the rejected one is still served', async () => {

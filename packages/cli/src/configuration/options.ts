@@ -13,6 +13,7 @@ const table = {
     'LIST',
     ': further values of token_type that mean Bearer, separated by commas',
   ],
+  lifetime: ['lifetimeMs', 'TIME', ': the longest lifetime of a token that is believed, such as 50m'],
   'base-url': ['baseUrl', 'URL', ': the API'],
   audience: ['audience', 'TEXT', ''],
   'client-id': ['clientId', 'TEXT', ''],
