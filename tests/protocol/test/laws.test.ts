@@ -1,17 +1,23 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { chargeOf, isFolded, isIssued } from '../../../packages/core/src/ledger/attempt.ts';
+import { decodeRecord, encodeRecord } from '../../../packages/core/src/ledger/codec.ts';
 import { compact } from '../../../packages/core/src/ledger/compact.ts';
-import { countOf, leavesAt, partsOf } from '../../../packages/core/src/ledger/count.ts';
-import type { LedgerRecord } from '../../../packages/core/src/ledger/journal.ts';
+import { countOf, leavesAt } from '../../../packages/core/src/ledger/count.ts';
+import { decide, type Query } from '../../../packages/core/src/ledger/decide.ts';
+import { callersIn } from '../../../packages/core/src/ledger/forecast.ts';
 import { type Limits, limitsFor, termLimits } from '../../../packages/core/src/ledger/limits.ts';
-import { bucketName, merge } from '../../../packages/core/src/ledger/merge.ts';
+import { type Caller, holdsOf } from '../../../packages/core/src/ledger/pace.ts';
+import { type Present, present, type Seen, united } from '../../../packages/core/src/ledger/present.ts';
+import { isOpen, type LedgerRecord, resetUpTo } from '../../../packages/core/src/ledger/record.ts';
 import { type KeptRecord, recordsOf } from '../src/kept-records.ts';
 import { createRandom, type Random } from '../src/random.ts';
 
 const day = 86_400_000;
-const triples = 300;
+const draws = 300;
 const limits: Limits = limitsFor([{ tokens: 1_000, windowMs: day }], 0, 'durable');
+/** Most records have spent so much. */
+const tight: Limits = limitsFor([{ tokens: 3, windowMs: day }], 0, 'durable');
 const terms = limits.terms.map((term) => termLimits(term, 'durable'));
+const reasons = ['cold', 'refresh', 'rejected', 'reset'] as const;
 
 /** The runs from whose records the laws are taken: resets, orders, what was said, more than 150 tokens, stores that go back or fork, clocks that are set. */
 const modes = [
@@ -32,68 +38,127 @@ function canonical(value: unknown): string {
   if (value !== Object(value)) return JSON.stringify(value) ?? '';
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
   const members = Object.entries(value as object).filter(([, member]) => member !== undefined);
-  return `{${members.map(([name, member]) => `${name}:${canonical(member)}`).sort()}}`;
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).sort()}}`;
 }
 
-const usedAt = (record: LedgerRecord, now: number) => terms.map((term) => countOf(partsOf(record, now, term)));
+const usedAt = ({ spent }: LedgerRecord, now: number) => terms.map((term) => countOf(spent, term, now));
 
-function* drawn(kept: readonly KeptRecord[], random: Random): Generator<readonly [KeptRecord, KeptRecord, KeptRecord]> {
-  for (let triple = 0; triple < triples; triple++) yield [random.pick(kept), random.pick(kept), random.pick(kept)];
+/** The record as a process reads it: the store's clock is not behind. */
+const read = ({ record, now }: KeptRecord): Present =>
+  present(record, undefined, Math.max(record.latestAt, now), 'new');
+
+/** Asks for a token in place of all that the record has. */
+function asked(record: LedgerRecord, now: number, caller: Caller, reason: Query['reason']) {
+  const unusable = record.tokens.map(({ id }) => id);
+  const query = { ...caller, reason, unusable, resetUpTo: 0, id: 'a new one', instance: 'one', leaseMs: 60_000 };
+  return decide(record, now, query, tight);
 }
 
 describe.each(modes)('the records of a run of the mode %s', (mode) => {
   let kept: readonly KeptRecord[] = [];
   beforeAll(async () => {
     kept = await recordsOf({ mode, seed: 1 });
+    expect(kept.length).toBeGreaterThan(10);
   }, 120_000);
 
-  test('are united alike in whatever order, and however often', { timeout: 120_000 }, () => {
-    expect(kept.length).toBeGreaterThan(10);
-    for (const [{ record: one }, { record: other }, { record: third }] of drawn(kept, createRandom(mode))) {
-      const both = merge(one, other);
-      expect(canonical(merge(other, one))).toBe(canonical(both));
-      expect(canonical(merge(both, third))).toBe(canonical(merge(one, merge(other, third))));
-      expect(canonical(merge(both, both))).toBe(canonical(both));
-      expect(canonical(merge(both, one))).toBe(canonical(both));
-    }
-  });
-
-  test('lose no token, no reset and no bucket when they are united', { timeout: 120_000 }, () => {
-    for (const [{ record: one }, { record: other }] of drawn(kept, createRandom(mode))) {
-      const both = merge(one, other);
-      const attempts = new Map(both.attempts.map((attempt) => [attempt.id, attempt]));
-      const buckets = new Map(both.buckets.map((bucket) => [bucketName(bucket), bucket.count]));
-      for (const side of [one, other]) {
-        const known = side.attempts.filter(isIssued);
-        expect(known.filter(({ id }) => !isIssued(attempts.get(id) ?? ({} as never)))).toEqual([]);
-        // What does not count in detail is in a bucket of the side that added it up.
-        for (const attempt of known.filter((attempt) => isFolded(both, attempt)))
-          expect(isFolded(one, attempt) || isFolded(other, attempt)).toBe(true);
-        for (const bucket of side.buckets) expect(buckets.get(bucketName(bucket))).toBeGreaterThanOrEqual(bucket.count);
-        for (const [audience, upTo] of Object.entries(side.revoked))
-          expect(both.revoked[audience]).toBeGreaterThanOrEqual(upTo);
-        expect(both.completeSince).toBeGreaterThanOrEqual(side.completeSince);
-      }
-    }
-  });
-
-  test('count the same when they are compacted, then and later', { timeout: 120_000 }, () => {
+  function drawn(law: (one: KeptRecord, other: KeptRecord, random: Random) => void): void {
     const random = createRandom(mode);
-    for (const [{ record, now }] of drawn(kept, random)) {
-      const ledgerNow = Math.max(record.highWaterAt, now);
-      const compacted = compact(record, ledgerNow, limits);
-      expect(usedAt(compacted, ledgerNow)).toEqual(usedAt(record, ledgerNow));
+    for (let draw = 0; draw < draws; draw++) law(random.pick(kept), random.pick(kept), random);
+  }
+
+  test('are read as they were written', () => {
+    for (const { record } of kept) expect(canonical(decodeRecord(encodeRecord(record)))).toBe(canonical(record));
+  });
+
+  test('lose no token and no reset when they are united', { timeout: 120_000 }, () => {
+    drawn(({ record: one, now }, { record: other }) => {
+      const both = united(one, other, now);
+      const sums = both.spent.filter(({ reason }) => reason === 'several');
+      for (const side of [one, other]) {
+        for (const { id, generation } of side.spent.filter(({ issuedAt }) => issuedAt !== undefined)) {
+          const row = both.spent.find((each) => each.id === id);
+          expect(row?.issuedAt !== undefined || sums.some((sum) => sum.generation >= generation)).toBe(true);
+        }
+        for (const name of Object.keys(side.states))
+          expect(resetUpTo(both, name)).toBeGreaterThanOrEqual(resetUpTo(side, name));
+        for (const [at, used] of usedAt(both, now).entries())
+          expect(used).toBeGreaterThanOrEqual(usedAt(side, now)[at] ?? 0);
+      }
+      expect(canonical(united(both, both, now))).toBe(canonical(both));
+      expect(canonical(united(both, other, now))).toBe(canonical(both));
+    });
+  });
+
+  test('stay as they are when they are made true twice', { timeout: 120_000 }, () => {
+    let changes = 0;
+    drawn((loaded, memory, random) => {
+      const minElapsedMs = random.between(0, day);
+      const maxElapsedMs = minElapsedMs + random.between(0, day);
+      const { id, sequence } = memory.record;
+      const seen: Seen = { id, sequence, record: memory.record, now: memory.now, minElapsedMs, maxElapsedMs };
+      const now = Math.round(memory.now + random.pick([minElapsedMs, maxElapsedMs, random.between(-day, 2 * day)]));
+      const once = present(loaded.record, seen, now, 'new');
+      // What was changed is written before anything else happens.
+      const written = { ...once.record, sequence: once.record.sequence + (once.changed ? 1 : 0) };
+      const twice = present(written, seen, now, 'newer');
+      changes += once.changed ? 1 : 0;
+      expect(canonical(twice.record)).toBe(canonical(written));
+      expect([twice.changed, twice.now]).toEqual([false, once.now]);
+    });
+    expect(changes).toBeGreaterThan(draws / 10);
+  });
+
+  test('count and pace the same when they are compacted, then and later', { timeout: 120_000 }, () => {
+    drawn((one, _, random) => {
+      const { record, now } = read(one);
+      const compacted = compact(record, now, limits);
+      expect(usedAt(compacted, now)).toEqual(usedAt(record, now));
       expect(compacted.completeSince).toBeGreaterThanOrEqual(record.completeSince);
-      expect(canonical(compact(compacted, ledgerNow, limits))).toBe(canonical(compacted));
-      const later = ledgerNow + random.between(0, 1.2 * day);
+      expect(canonical(compact(compacted, now, limits))).toBe(canonical(compacted));
+      const later = now + random.between(0, 1.2 * day);
       for (const [at, used] of usedAt(compacted, later).entries())
         expect(used).toBeGreaterThanOrEqual(usedAt(record, later)[at] ?? 0);
-    }
+      for (const caller of callersIn(record)) {
+        for (const reason of reasons) {
+          const until = (from: LedgerRecord) =>
+            Math.max(now, ...holdsOf(from, caller, reason, limits).map((hold) => hold.until));
+          expect(until(compacted)).toBe(until(record));
+        }
+      }
+    });
+  });
+
+  test('allow what they allowed, and deny it until the instant that they named', { timeout: 120_000 }, () => {
+    let denials = 0;
+    drawn((one, _, random) => {
+      const { record, now } = read(one);
+      const lapseAt = Math.min(
+        now + 3 * day,
+        ...record.spent.filter((each) => isOpen(each, now)).map(({ until = 0 }) => until),
+      );
+      for (const caller of callersIn(record)) {
+        for (const reason of reasons) {
+          const first = asked(record, now, caller, reason);
+          const later = Math.floor(random.between(now, lapseAt - 1));
+          const { record: then, changed } = present(record, undefined, later, 'new');
+          expect(changed).toBe(false);
+          const again = asked(then, later, caller, reason);
+          if (first.kind === 'deny' && first.denial.cause !== 'full') {
+            denials += 1;
+            const { retryAt } = first.denial;
+            if (later < retryAt) expect(again).toEqual(first);
+            const back = asked(present(record, undefined, retryAt, 'new').record, retryAt, caller, reason);
+            if (retryAt < lapseAt) expect(back.kind).not.toBe('deny');
+          } else if (first.kind === 'reserve') expect(again.kind).toBe('reserve');
+        }
+      }
+    });
+    expect(denials).toBeGreaterThan(0);
   });
 
   test('count no token for longer than one of unknown outcome', () => {
     for (const { record } of kept)
-      for (const attempt of record.attempts.filter((attempt) => chargeOf(attempt) > 0))
-        for (const term of terms) expect(leavesAt(attempt, term)).toBeLessThanOrEqual(attempt.at + term.pendingMs);
+      for (const one of record.spent)
+        for (const term of terms) expect(leavesAt(one, term)).toBeLessThanOrEqual(one.at + term.pendingMs);
   });
 });

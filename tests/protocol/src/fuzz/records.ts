@@ -1,25 +1,26 @@
 import { encodeRecord } from '../../../../packages/core/src/ledger/codec.ts';
 import { compact } from '../../../../packages/core/src/ledger/compact.ts';
 import { decide, type Query } from '../../../../packages/core/src/ledger/decide.ts';
+import { type Limits, limitsFor } from '../../../../packages/core/src/ledger/limits.ts';
+import { withCompromise, withRetry, withStated } from '../../../../packages/core/src/ledger/orders.ts';
+import { present } from '../../../../packages/core/src/ledger/present.ts';
 import {
-  type Attempt,
   type IssuanceReason,
   type LedgerRecord,
   newRecord,
-} from '../../../../packages/core/src/ledger/journal.ts';
-import { type Limits, limitsFor } from '../../../../packages/core/src/ledger/limits.ts';
-import { withReset, withRetry, withSpentElsewhere } from '../../../../packages/core/src/ledger/orders.ts';
+  type Spent,
+} from '../../../../packages/core/src/ledger/record.ts';
 import { type Answer, settle } from '../../../../packages/core/src/ledger/settle.ts';
-import { declare } from '../../../../packages/core/src/ledger/terms.ts';
+import { withStatement } from '../../../../packages/core/src/ledger/terms.ts';
 import { createRandom, type Random } from '../random.ts';
 
 export const limits: Limits = limitsFor([{ tokens: 12, windowMs: 86_400_000 }], undefined, 'durable');
 export const begun = 1_780_000_000_000;
 
-/** Draws the audience that a process asks for. */
+/** Draws the token that a process asks for. */
 export function drawnQuery(random: Random): Query & { readonly reason: IssuanceReason } {
   return {
-    audience: random.pick(['orders', 'invoices', 'ähm 😀']),
+    name: random.pick(['orders', 'invoices', 'ähm 😀', '__proto__']),
     keyId: random.pick(['key 1', 'key 2']),
     secretId: 'secret',
     reason: random.pick(['cold', 'refresh', 'expired', 'rejected', 'reset']),
@@ -31,20 +32,22 @@ export function drawnQuery(random: Random): Query & { readonly reason: IssuanceR
   };
 }
 
-/** Draws what came of an attempt. */
-export function drawnAnswer(random: Random, attempt: Attempt, now: number): Answer {
-  const { audience, keyId, id, generation } = attempt;
-  const life = { expiresAt: now + 3_600_000, lifetimeMs: 3_600_000, aheadMs: 0 };
-  const token = { audience, keyId, id, generation, ...life, sealed: 'c2VhbGVk', hash: `hash ${random.integer(1, 9)}` };
-  return random.pick<Answer>([
+/** Draws what came of a request. */
+export function drawnAnswer(random: Random, { name, keyId, id, generation }: Spent, now: number): Answer {
+  const life = { expiresAt: now + 3_600_000, lifetimeMs: 3_600_000 };
+  const token = { name, keyId, id, generation, ...life, sealed: 'c2VhbGVk', hash: `hash ${random.integer(1, 9)}` };
+  const answer = random.pick<Answer>([
     { kind: 'issued', token },
     { kind: 'ambiguous', status: 503, retryAfterMs: 60_000, reason: 'not_json' },
     { kind: 'released', cause: 'unreachable' },
     { kind: 'released', cause: 'misconfigured', status: 404 },
     { kind: 'released', cause: 'credentials', status: 401, oauthError: 'invalid_client' },
+    { kind: 'released', cause: 'credentials', status: 403, oauthError: 'access_denied' },
     { kind: 'released', cause: 'rate_limited', status: 429, retryAfterMs: 1_000 },
     { kind: 'unsent' },
   ]);
+  const quota = random.chance(0.3) ? [[86_400_000, 150, random.integer(0, 150), 3_600_000] as const] : undefined;
+  return { ...answer, secretId: 'secret', quota };
 }
 
 /** A record with a life behind it, as a store keeps it: the same seed, the same record. */
@@ -54,25 +57,25 @@ export function grownRecord(seed: number): {
   readonly now: number;
 } {
   const random = createRandom(`record ${seed}`);
-  let record = newRecord(`epoch ${seed}`, begun);
+  let record = newRecord(`record ${seed}`, begun);
   let now = begun;
   for (let step = random.integer(0, 12); step > 0; step--) {
     now += Math.round(random.between(1, 4 * 3_600_000));
-    const declared = declare(record, now, limits, `process ${step % 3}`);
-    record = compact({ ...declared, highWaterAt: now, sequence: record.sequence + 1 }, now, limits);
+    const found = present(record, undefined, now, 'another').record;
+    record = withStatement(found, now, limits, `process ${step % 3}`);
+    record = { ...compact(record, now, limits), sequence: record.sequence + 1 };
     const query = drawnQuery(random);
-    const { audience, keyId, instance } = query;
+    const { name, keyId, instance } = query;
     const order = { id: `order ${step}`, by: instance };
-    if (random.chance(0.1)) record = withReset(record, now, { ...order, audience, keyId, instance });
+    if (random.chance(0.1)) record = withCompromise(record, now, { id: order.id, name, keyId, instance });
     if (random.chance(0.1)) record = withRetry(record, now, order);
     if (random.chance(0.1))
-      record = withSpentElsewhere(record, now, { ...order, reason: 'a count', tokens: 2 }, limits) ?? record;
+      record = withStated(record, now, { ...order, reason: 'a count', tokens: 2 }, limits) ?? record;
     const decision = decide(record, now, query, limits);
-    if (decision.kind !== 'write') continue;
+    if (decision.kind !== 'reserve') continue;
     record = decision.record;
-    const admitted = decide(record, now, query, limits);
-    if (admitted.kind !== 'admitted' || random.chance(0.2)) continue;
-    record = settle(record, now + 500, admitted.attempt, drawnAnswer(random, admitted.attempt, now));
+    if (random.chance(0.2)) continue;
+    record = settle(record, now + 500, decision.reserved, drawnAnswer(random, decision.reserved, now));
   }
   return { record, text: encodeRecord(record), now };
 }
@@ -84,7 +87,7 @@ export function forged(json: string): string {
     crc ^= byte;
     for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
   }
-  return `service-auth/3 ${(~crc >>> 0).toString(16).padStart(8, '0')} ${json}`;
+  return `service-auth/4 ${(~crc >>> 0).toString(16).padStart(8, '0')} ${json}`;
 }
 
 /** The JSON inside the text of a record. */

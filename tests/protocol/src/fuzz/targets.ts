@@ -6,27 +6,26 @@ import { optionNames } from '../../../../packages/core/src/client/resolve-option
 import { readTokenResponse } from '../../../../packages/core/src/endpoint/token-response.ts';
 import { urlScope } from '../../../../packages/core/src/endpoint/url-scope.ts';
 import { decodeRecord, encodeRecord } from '../../../../packages/core/src/ledger/codec.ts';
-import { admission } from '../../../../packages/core/src/ledger/count.ts';
-import { decide, withAttempt } from '../../../../packages/core/src/ledger/decide.ts';
-import type { Attempt, LedgerRecord } from '../../../../packages/core/src/ledger/journal.ts';
-import { merge } from '../../../../packages/core/src/ledger/merge.ts';
-import { pace } from '../../../../packages/core/src/ledger/pace.ts';
-import { reconcile } from '../../../../packages/core/src/ledger/repair.ts';
+import { roomsIn } from '../../../../packages/core/src/ledger/count.ts';
+import { decide, withReservation, withReset } from '../../../../packages/core/src/ledger/decide.ts';
+import { present, type Seen, united } from '../../../../packages/core/src/ledger/present.ts';
+import { type LedgerRecord, resetUpTo } from '../../../../packages/core/src/ledger/record.ts';
 import { settle } from '../../../../packages/core/src/ledger/settle.ts';
-import { revoke, revokedOf } from '../../../../packages/core/src/ledger/tokens.ts';
-import { createRandom } from '../random.ts';
+import { createRandom, type Random } from '../random.ts';
 import { attempt, options, storeWith } from './client.ts';
 import { bases, bodies, jsonTrouble, jwt, payloads, quotas, resets, retryAfters, urls, urlTrouble } from './corpus.ts';
 import { errorOf, failures, wasNeverSent } from './failures.ts';
 import { liesWithin } from './lies-within.ts';
 import { mutated } from './mutated.ts';
 import { begun, drawnAnswer, drawnQuery, forged, grownRecord, jsonOf, limits } from './records.ts';
+import { rewritten } from './rewritten.ts';
 import { anything, type Target, target } from './target.ts';
 
 const day = 86_400_000;
 const reasons = ['empty', 'not_json', 'access_token', 'token_type', 'expires_in'];
 const contentTypes = fc.constantFrom('application/json', 'application/json; charset=utf-8', 'text/html', '', '\0');
 const stored = Array.from({ length: 50 }, (_, seed) => grownRecord(seed));
+const storedJson = stored.map(({ text }) => jsonOf(text));
 const timeHeaders = fc.constantFrom(
   'retry-after',
   'ratelimit',
@@ -46,9 +45,16 @@ const statuses = fc.oneof(
 
 /** Returns the number of tokens that count in all enforced terms together, the number of terms, and true if all of them have room. */
 function rooms(record: LedgerRecord, now: number) {
-  const found = admission(record, now, limits, 'reset');
+  const found = roomsIn(record, now, limits, 'reset');
   const counts = found.reduce((sum, { used }) => sum + used, 0);
   return { counts, terms: found.length, hasRoom: found.every(({ used, term }) => used < term.usable) };
+}
+
+/** What a process remembers of a record that it saw some time ago. */
+function seenBefore({ record, now }: ReturnType<typeof grownRecord>, random: Random): Seen {
+  const minElapsedMs = random.between(0, day);
+  const { id, sequence } = record;
+  return { id, sequence, record, now, minElapsedMs, maxElapsedMs: minElapsedMs + random.between(0, day) };
 }
 
 /** All targets by name. */
@@ -232,10 +238,7 @@ export const targets: Readonly<Record<string, Target>> = {
 
   'stored records, forged': target(
     fc.tuple(
-      mutated(
-        stored.map(({ text }) => jsonOf(text)),
-        jsonTrouble,
-      ),
+      fc.oneof(mutated(storedJson, jsonTrouble), rewritten(storedJson)),
       fc.nat(),
       fc.integer({ min: -10 * day, max: 10 * day }),
     ),
@@ -244,37 +247,25 @@ export const targets: Readonly<Record<string, Target>> = {
       if (typeof loaded === 'string') return;
       const random = createRandom(`${seed}`);
       const known = grownRecord(seed % 50);
-      const elapsedMs = random.between(0, day);
-      const seen = random.chance(0.5)
-        ? {
-            ...known.record,
-            ...known,
-            ledgerNow: known.now,
-            elapsedMs,
-            maxElapsedMs: elapsedMs + random.between(0, day),
-          }
-        : undefined;
-      const { record, now } = reconcile(loaded, seen, begun + shiftMs, 'another epoch', limits);
+      const seen = random.chance(0.5) ? seenBefore(known, random) : undefined;
+      const { record, now } = present(loaded, seen, begun + shiftMs, 'another record');
       const query = drawnQuery(random);
       const before = rooms(record, now);
       const decision = decide(record, now, query, limits);
-      const next = decision.kind === 'write' ? decision.record : record;
-      // No record talks core into a token above the limit.
-      const used = rooms(next, now);
-      if (decision.kind === 'write' && used.counts !== before.counts) {
-        assert(before.hasRoom && used.counts === before.counts + before.terms);
+      if (decision.kind === 'reserve') {
+        // No record talks core into a token above the limit.
+        const after = rooms(decision.record, now);
+        assert(before.hasRoom && after.counts === before.counts + before.terms);
+        // What is reserved once is not reserved again, and a reset that the record had lost is in it.
+        assert.deepEqual(decide(decision.record, now, query, limits), decision);
+        const remembered = now < query.resetUpTo + 31 * day ? query.resetUpTo : 0;
+        assert(resetUpTo(decision.record, query.name) >= remembered);
       }
-      // A write without a reservation enters a reset that the record had lost, and happens once.
-      if (decision.kind === 'write' && used.counts === before.counts) {
-        assert.equal(revokedOf(next, query.audience), query.resetUpTo);
-        const again = decide(next, now, query, limits);
-        assert(again.kind !== 'write' || rooms(again.record, now).counts === before.counts + before.terms);
-      }
-      // The store may lose the attempt before its outcome is known.
-      const asked = pace(next, now, query, query.reason, limits);
-      const attempt = withAttempt(next, now, query, query.reason, asked).attempts.at(-1) as Attempt;
-      const settled = settle(next, now, attempt, drawnAnswer(random, attempt, now));
-      const text = encodeRecord(revoke(merge(settled, known.record), query.audience, now));
+      // The store may lose the reservation before the outcome is known.
+      const { reserved } = withReservation(record, now, query, query.reason);
+      const from = random.chance(0.5) && decision.kind === 'reserve' ? decision.record : record;
+      const settled = settle(from, now, reserved, drawnAnswer(random, reserved, now));
+      const text = encodeRecord(withReset(united(settled, known.record, now), query.name, now));
       assert.notEqual(decodeRecord(text), 'unknown version');
     },
   ),
