@@ -1,23 +1,28 @@
 import { checksum } from './checksum.ts';
 import { oauthErrorCode } from './oauth-error.ts';
-import type {
-  Failures,
-  Hint,
-  Later,
-  LedgerRecord,
-  LogEntry,
-  Quota,
-  QuotaSaid,
-  Refusal,
-  Spent,
-  StatedTerm,
-  StoredToken,
-  Streak,
-  TokenState,
+import {
+  type Failures,
+  type Hint,
+  type Later,
+  type LedgerRecord,
+  type LogEntry,
+  newForm,
+  type Quota,
+  type QuotaSaid,
+  type Refusal,
+  type Spent,
+  type StatedTerm,
+  type StoredToken,
+  type Streak,
+  type TokenState,
 } from './record.ts';
 
-/** A change of what counts or paces needs another number, in two releases: see docs/upgrading.md. */
-const header = 'service-auth/4 ';
+/**
+ * The numbers of the form that this release reads. A change of what counts or decides needs another
+ * one, in two releases: see docs/upgrading.md.
+ */
+const forms: readonly number[] = [newForm];
+const headerOf = (form: number) => `service-auth/${form} `;
 const maxLength = 4_000_000;
 const [maxRows, maxNames, maxQuotas] = [12_000, 10_000, 64];
 // A Date shows instants up to 8.64e15. The difference is room for clocks that differ.
@@ -26,7 +31,7 @@ const maxInstant = 8e15;
 /** Writes a record as the text that a store keeps: form, checksum, JSON. */
 export function encodeRecord(record: LedgerRecord): string {
   const json = JSON.stringify(record);
-  return `${header}${checksum(json)} ${json}`;
+  return `${headerOf(record.form)}${checksum(json)} ${json}`;
 }
 
 /**
@@ -35,20 +40,24 @@ export function encodeRecord(record: LedgerRecord): string {
  * written it, so its checksum is right.
  */
 export function decodeRecord(text: string, isNew = false): LedgerRecord | 'damaged' | 'unknown version' {
-  if (!text.startsWith(header)) return /^service-auth\/\d{1,6} /.test(text) ? 'unknown version' : 'damaged';
-  const json = text.slice(header.length + 9);
-  const sum = text.slice(header.length, header.length + 9);
+  const form = forms.find((each) => text.startsWith(headerOf(each)));
+  if (form === undefined) return /^service-auth\/\d{1,6} /.test(text) ? 'unknown version' : 'damaged';
+  const { length } = headerOf(form);
+  const json = text.slice(length + 9);
+  const sum = text.slice(length, length + 9);
   if (text.length > maxLength || (!isNew && sum !== `${checksum(json)} `)) return 'damaged';
   try {
-    return readRecord(JSON.parse(json));
+    return readRecord(JSON.parse(json), form);
   } catch {
     return 'damaged';
   }
 }
 
-function readRecord(wire: unknown): LedgerRecord {
+function readRecord(wire: unknown, form: number): LedgerRecord {
   const own = membersOf(wire);
+  check(own['form'] === form);
   return {
+    form: Math.max(form, newForm),
     id: text(own['id']),
     sequence: count(own['sequence']),
     generation: count(own['generation']),

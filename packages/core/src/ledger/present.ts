@@ -183,6 +183,7 @@ export function united(one: LedgerRecord, other: LedgerRecord, now: number): Led
   const later = (one.later?.until ?? 0) >= (other.later?.until ?? 0) ? one.later : other.later;
   const record = {
     ...one,
+    form: Math.max(one.form, other.form),
     generation: Math.max(one.generation, other.generation),
     spent: unitedSpent(one.spent, other.spent),
     states,

@@ -149,8 +149,13 @@ export interface QuotaSaid {
   readonly figures: readonly Quota[];
 }
 
+/** The number of the form that a new record gets, and an older record when it is written. */
+export const newForm: number = 4;
+
 /** Everything that a fleet shares about one client. A write replaces the whole record. */
 export interface LedgerRecord {
+  /** The number of its form. Who changes the record writes the number that it found. */
+  readonly form: number;
   /** Identifies the record. A record that begins anew gets another id. */
   readonly id: string;
   /** Grows by one with every write. */
@@ -187,7 +192,8 @@ export function newRecord(id: string, now: number): LedgerRecord {
   const instants = { completeSince: now, latestAt: now, leaptAt: 0 };
   const nothing = { lost: undefined, later: undefined, retries: undefined, quota: undefined };
   return {
-    ...{ id, sequence: 0, generation: 0, ...instants, limits: [], spent: [], states: none, refusals: none },
+    ...{ form: newForm, id, sequence: 0, generation: 0, ...instants },
+    ...{ limits: [], spent: [], states: none, refusals: none },
     ...nothing,
     tokens: [],
     log: [],
