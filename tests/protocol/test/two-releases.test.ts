@@ -5,7 +5,7 @@ import { histories } from '../src/two-releases/histories.ts';
 const worker = new URL('../src/two-releases/worker.ts', import.meta.url);
 const names = Object.keys(histories);
 
-describe('a fleet of this release and one whose records have more in them', () => {
+describe('a fleet of two releases', () => {
   const problems = new Map<string, string>();
   beforeAll(async () => {
     await inChildren(worker, names, (problem: string, name) => problems.set(name, problem));

@@ -1,143 +1,166 @@
 import assert from 'node:assert/strict';
-import { createServiceAuth, isServiceAuthError, type ServiceAuth } from '@service-auth/core';
-import { decodeRecord } from '../../../../packages/core/src/ledger/codec.ts';
-import type { LedgerRecord } from '../../../../packages/core/src/ledger/journal.ts';
+import { isServiceAuthError } from '@service-auth/core';
 import type { CreateServiceAuth } from '../run.ts';
-import { type Bed, createBed } from '../scenarios/bed.ts';
+import type { Member, Place } from './place.ts';
+import type { Releases } from './releases.ts';
 
-const minute = 60_000;
-const hour = 60 * minute;
-const failing = { status: 503, headers: {}, body: '' };
-
-/** Two processes over one store, one of each release. */
-interface Pair {
-  readonly bed: Bed;
-  readonly now: ServiceAuth;
-  readonly next: ServiceAuth;
-  record(): LedgerRecord;
+/** The parts of a record that these histories look at. */
+interface Wire {
+  readonly form: number;
+  readonly spent: readonly Readonly<Record<string, unknown>>[];
 }
 
-function pair(nextRelease: CreateServiceAuth): Pair {
-  const bed = createBed(createServiceAuth, { issuanceLimit: { tokens: 2_000, reserve: 0 } });
-  return {
-    bed,
-    now: bed.start('now'),
-    next: bed.start('next', nextRelease),
-    record() {
-      const record = decodeRecord(bed.store.kept('left')?.record ?? '');
-      if (typeof record === 'string') throw new Error(record);
-      return record;
-    },
-  };
-}
+const json = (record: string): Wire => JSON.parse(record.slice(record.indexOf('{')));
+const failsWith = (code: string) => (error: unknown) => isServiceAuthError(error) && error.code === code;
 
-/** Nobody is refused. */
-async function served({ bed }: Pair, by: ServiceAuth, tokens: number): Promise<void> {
-  assert.equal(await bed.spend(by, tokens), tokens);
-}
+/** A fleet whose processes are replaced one by one, and what the record must count. */
+class Fleet {
+  readonly place: Place;
+  counted = 0;
+  #members: Member[] = [];
+  #started = 0;
 
-async function used({ now, next }: Pair): Promise<number> {
-  const [here, there] = await Promise.all([now.getUsage(), next.getUsage()]);
-  assert.equal(here.used, there.used);
-  return here.used;
-}
-
-/** Both get tokens in turn, fail, and reset: all that a record can have is in it. Two requests have an unknown outcome. */
-async function live(both: Pair, rounds: number): Promise<void> {
-  const { bed, now, next } = both;
-  for (let round = 0; round < rounds; round++) for (const process of [now, next]) await served(both, process, 1);
-  for (const process of [next, now]) {
-    bed.answer = failing;
-    await assert.rejects(
-      process.getToken(),
-      (error) => isServiceAuthError(error) && error.code === 'ERR_TOKEN_ENDPOINT',
-    );
-    bed.answer = undefined;
-    await bed.pass(minute);
+  constructor(place: Place, release: CreateServiceAuth) {
+    this.place = place;
+    this.#members = Array.from({ length: 3 }, () => this.#start(release));
   }
-  await served(both, now, 1);
-  await next.reset({ reason: 'leaked' });
-  await served(both, now, 1);
+
+  #start(release: CreateServiceAuth): Member {
+    this.#started += 1;
+    return this.place.start(`process ${this.#started}`, release);
+  }
+
+  /** Everybody gets tokens, and says the same of what was spent. */
+  async works(tokens = 1): Promise<void> {
+    for (const member of this.#members) await this.spends(member, tokens);
+    await this.agrees();
+  }
+
+  async spends(member: Member, tokens: number): Promise<void> {
+    await member.spend(tokens);
+    this.counted += tokens * ((await this.form()) > 4 ? 2 : 1);
+  }
+
+  async agrees(): Promise<void> {
+    const [first, ...others] = await Promise.all(this.#members.map((member) => member.said()));
+    for (const other of others) assert.deepEqual(other, first);
+    assert.equal(first?.used, this.counted);
+  }
+
+  /** Replaces all processes by those of another release, one after the other. */
+  async rollsOut(release: CreateServiceAuth): Promise<void> {
+    for (let at = 0; at < this.#members.length; at++) {
+      await this.#members[at]?.client.close();
+      this.#members[at] = this.#start(release);
+      await this.works();
+    }
+  }
+
+  /** Replaces one process. */
+  async joins(release: CreateServiceAuth): Promise<Member> {
+    const member = this.#start(release);
+    this.#members = [...this.#members.slice(1), member];
+    await this.works();
+    return member;
+  }
+
+  async form(): Promise<number> {
+    return json(await this.place.record()).form;
+  }
+
+  async rows(): Promise<Wire['spent']> {
+    return json(await this.place.record()).spent;
+  }
 }
 
-/** The record has what the next release added, whoever wrote it since. */
-function assertAdditions(record: LedgerRecord): void {
-  const json = (part: unknown) => JSON.stringify(part);
-  assert.equal(json(record.more), json({ region: { name: 'north' } }));
-  assert(record.terms.some(({ more }) => json(more) === json([['weekdays']])));
-  const ofNext = record.attempts.filter(({ instance }) => instance === 'next');
-  assert(ofNext.length > 2 && ofNext.every(({ more }) => json(more) === json([{ zone: 'b' }])));
-  const lost = record.attempts.filter(({ outcome }) => outcome?.kind === 'lost').map(({ outcome }) => outcome);
-  assert.deepEqual(
-    lost.map((outcome) => [outcome?.charge, json(outcome?.more)]),
-    [[1, json({ hops: 3 })]],
-  );
-  const notes = record.orders.filter(({ kind }) => kind === 'note');
-  assert(notes.length > 2 && notes.every(({ more }) => json(more) === json({ text: ['kept'] })));
-}
-
-/** What two releases do with one record, by what is shown. Each rejects if it is not so. */
-export const histories: Readonly<Record<string, (nextRelease: CreateServiceAuth) => Promise<void>>> = {
-  async 'each keeps what the other writes'(nextRelease) {
-    const both = pair(nextRelease);
-    await live(both, 5);
-    assertAdditions(both.record());
-    assert.equal(await used(both), both.bed.issuedInADay() + 2);
-    const { pending, resets } = await both.now.getUsage();
-    assert.deepEqual([pending, resets.length], [2, 1]);
+/** What releases do with one record. Each rejects if it is not so. */
+export const histories: Readonly<Record<string, (place: Place, releases: Releases) => Promise<void>>> = {
+  async 'a release with one more hint comes and goes'(place, { today, withHint }) {
+    const fleet = new Fleet(place, today);
+    await fleet.works(2);
+    const next = await fleet.joins(withHint);
+    await fleet.spends(next, 2);
+    const hinted = async () => (await fleet.rows()).filter(({ region }) => region === 'north').length;
+    // Those of the process that wrote last.
+    assert.equal(await hinted(), 3);
+    await fleet.works();
+    await fleet.rollsOut(withHint);
+    assert.equal(await hinted(), 7);
+    await fleet.rollsOut(today);
+    assert.equal(await hinted(), 0);
+    place.fail();
+    await assert.rejects(place.start('last', withHint).client.getToken(), failsWith('ERR_TOKEN_ENDPOINT'));
+    fleet.counted += 1;
+    await fleet.agrees();
   },
 
-  async 'both count the same when most tokens are added up'(nextRelease) {
-    const both = pair(nextRelease);
-    await live(both, 100);
-    assert.equal(await used(both), both.bed.issuedInADay() + 2);
-    const { buckets, attempts } = both.record();
-    assert(attempts.length < 200 && buckets.length > 5);
-    // The last one may be that of this release alone.
-    assert(buckets.slice(0, -1).every(({ more }) => more?.[0] === 'sum'));
+  async 'two releases change what counts, and are taken back'(place, { today, first, second }) {
+    const fleet = new Fleet(place, today);
+    await fleet.works(3);
+    await fleet.rollsOut(first);
+    assert.equal(await fleet.form(), 4);
+    await fleet.rollsOut(today);
+    await fleet.rollsOut(first);
+    assert.equal(await fleet.form(), 4);
+    await fleet.rollsOut(second);
+    assert.equal(await fleet.form(), 5);
+    await fleet.rollsOut(first);
+    assert.equal(await fleet.form(), 5);
+    await fleet.rollsOut(second);
+    const heavy = (await fleet.rows()).filter(({ weight }) => weight === 2).length;
+    assert.equal(fleet.counted, place.requests + heavy);
+    place.fail();
+    await assert.rejects(place.start('last', first).client.getToken(), failsWith('ERR_TOKEN_ENDPOINT'));
+    fleet.counted += 2;
+    await fleet.agrees();
   },
 
-  async 'this release puts a lost record back'(nextRelease) {
-    const both = pair(nextRelease);
-    await live(both, 5);
-    await lost(both, both.now, both.next);
+  async 'both count the same when most tokens are summed up'(place, { first, second }) {
+    const fleet = new Fleet(place, first);
+    await fleet.works(5);
+    await fleet.joins(second);
+    await fleet.works(70);
+    const rows = await fleet.rows();
+    assert(rows.length < 220 && rows.some(({ reason, tokens }) => reason === 'several' && Number(tokens) > 10));
   },
 
-  async 'the next release puts a lost record back'(nextRelease) {
-    const both = pair(nextRelease);
-    await live(both, 5);
-    await lost(both, both.next, both.now);
+  async 'the first release puts back a record that the store lost'(place, { first, second }) {
+    const fleet = new Fleet(place, first);
+    await fleet.works();
+    await fleet.joins(second);
+    await fleet.rollsOut(first);
+    await place.wipe();
+    await fleet.works();
+    assert.equal(await fleet.form(), 5);
   },
 
-  async 'records that went different ways are united'(nextRelease) {
-    const both = pair(nextRelease);
-    await live(both, 5);
-    const common = both.bed.store.kept('left')?.record ?? '';
-    await served(both, both.next, 4);
-    both.bed.store.replace(common);
-    await served(both, both.bed.start('another'), 3);
-    // The next release remembers what was lost.
-    await served(both, both.next, 1);
-    await served(both, both.now, 1);
-    assertAdditions(both.record());
-    assert.equal(await used(both), both.bed.issuedInADay() + 2);
+  async 'the first release unites a record that came back with what it remembers'(place, { first, second }) {
+    const fleet = new Fleet(place, first);
+    await fleet.works();
+    const older = await place.record();
+    await fleet.joins(second);
+    await fleet.rollsOut(first);
+    await place.replace(older);
+    assert.equal(await fleet.form(), 4);
+    await fleet.works();
+    assert.equal(await fleet.form(), 5);
   },
 
-  async 'the record is moved when the clock leaps'(nextRelease) {
-    const both = pair(nextRelease);
-    await live(both, 5);
-    both.bed.store.stepClock(6 * hour);
-    await served(both, both.next, 1);
-    await served(both, both.now, 1);
-    assertAdditions(both.record());
-    assert.equal(await used(both), both.bed.issuedInADay() + 2);
+  async 'a release that does not know the number leaves the record alone'(place, { today, first, second }) {
+    const fleet = new Fleet(place, first);
+    const before = place.start('before', today);
+    const token = await before.client.getToken();
+    fleet.counted += 1;
+    await fleet.works();
+    await fleet.joins(second);
+    const [record, { requests }] = [await place.record(), place];
+    for (const member of [before, place.start('after', today)]) {
+      await assert.rejects(member.spend(1), failsWith('ERR_STORE_INTEGRITY'));
+      await assert.rejects(member.said(), failsWith('ERR_STORE_INTEGRITY'));
+    }
+    // Who has a token goes on with it.
+    assert.equal((await before.client.getToken()).id, token.id);
+    assert.deepEqual([await place.record(), place.requests], [record, requests]);
+    await fleet.works();
   },
 };
-
-async function lost(both: Pair, first: ServiceAuth, second: ServiceAuth): Promise<void> {
-  both.bed.store.wipe();
-  await served(both, first, 1);
-  await served(both, second, 1);
-  assertAdditions(both.record());
-  assert.equal(await used(both), both.bed.issuedInADay() + 2);
-}

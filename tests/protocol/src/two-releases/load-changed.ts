@@ -7,6 +7,7 @@ export interface Change {
   readonly file: string;
   /** Occurs exactly once in the file. */
   readonly find: string;
+  /** `$&` is the passage itself. */
   readonly replace: string;
 }
 
@@ -19,7 +20,7 @@ function changedTexts(name: string, changes: readonly Change[]): ReadonlyMap<str
     const url = new URL(file, source).href;
     const parts = (texts.get(url) ?? readFileSync(new URL(url), 'utf8')).split(find);
     if (parts.length !== 2) throw new Error(`"${name}": a passage occurs ${parts.length - 1} times in ${file}`);
-    texts.set(url, parts.join(replace));
+    texts.set(url, parts.join(replace.replace('$&', () => find)));
   }
   return texts;
 }

@@ -1,0 +1,21 @@
+import { orSkip } from '@service-auth/test-tools/or-skip';
+import { afterAll, describe, expect, test } from 'vitest';
+import { inChildren } from '../../protocol/src/children.ts';
+import { histories } from '../../protocol/src/two-releases/histories.ts';
+import { openPlace } from '../src/places.ts';
+import type { ReleasesTask } from '../src/releases-worker.ts';
+
+const worker = new URL('../src/releases-worker.ts', import.meta.url);
+
+for (const kind of ['file', 'redis', 'postgres'] as const) {
+  const place = await orSkip(() => openPlace(kind));
+  afterAll(() => place?.close());
+  describe.runIf(place)(`a fleet of two releases over ${kind}`, () => {
+    test.each(Object.keys(histories))('%s', { timeout: 60_000 }, async (history) => {
+      const problems: string[] = [];
+      const task: ReleasesTask = { kind, address: place?.address ?? '', history };
+      await inChildren(worker, [task], (problem: string) => problems.push(problem));
+      expect(problems).toEqual(['']);
+    });
+  });
+}
