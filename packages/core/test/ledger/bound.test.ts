@@ -1,42 +1,85 @@
 import { expect, test } from 'vitest';
-import { fitted, roomExpectedAt } from '../../src/ledger/bound.ts';
-import { encodeRecord } from '../../src/ledger/codec.ts';
-import { refusalOf } from '../../src/ledger/forecast.ts';
-import { day, hour, minute } from '../support/instants.ts';
-import { attemptAt, recordWith, usual } from './support/attempts.ts';
-import { noon } from './support/history.ts';
+import { fitted, hasRoom, roomExpectedAt } from '../../src/ledger/bound.ts';
+import { decodeRecord } from '../../src/ledger/codec.ts';
+import { decide } from '../../src/ledger/decide.ts';
+import { refusedUntil } from '../../src/ledger/forecast.ts';
+import { day, hour, minute, noon, second } from '../support/instants.ts';
+import { issuedAt, openAt, queryFor, recordWith, several, tokenWith, used, usual } from './support/records.ts';
 
-const sealed = 's'.repeat(500);
-const tokens = Array.from({ length: 20 }, (_, index) => ({
-  ...{ audience: `audience-${index}`, keyId: 'key', id: `${index}`, generation: noon + index },
-  ...{ expiresAt: noon + day, aheadMs: 0, lifetimeMs: day, sealed },
-}));
+const tokens = several(40, (index) =>
+  tokenWith({
+    ...{ name: `name ${index}`, id: `${index}`, generation: noon - index, lifetimeMs: day },
+    ...{ expiresAt: noon + (index - 5) * minute, sealed: 's'.repeat(1_500 + index) },
+  }),
+);
+const spent = tokens.map(({ name, id, generation }) => issuedAt(generation, { id, name }));
+const record = recordWith(spent, { tokens });
+const limitsWith = (maxBytes: number) => ({ ...usual, maxBytes });
 
-test('a caller whom the endpoint told to wait is refused for longer if the record is full then', () => {
-  const told = attemptAt(noon - minute, {
-    outcome: { kind: 'refused', status: 429, at: noon - minute, charge: 0, toldUntil: noon + 5 * minute },
+test('a record is never larger than its store allows, and keeps everything that counts', () => {
+  for (const maxBytes of [70_000, 55_000, 30_000, 15_000]) {
+    const { record: kept, text } = fitted(record, noon, limitsWith(maxBytes));
+    expect(text.length).toBeLessThanOrEqual(maxBytes);
+    expect(decodeRecord(text)).toEqual(kept);
+    expect(used(kept, noon, usual)).toBe(40);
+  }
+});
+
+test('a record that is too large loses its expired tokens first, and then its largest ones', () => {
+  const bytes = fitted(record, noon, usual).text.length;
+  const idsIn = (maxBytes: number) => fitted(record, noon, limitsWith(maxBytes)).record.tokens.map(({ id }) => id);
+  const ids = tokens.map(({ id }) => id);
+  expect([idsIn(bytes), idsIn(bytes - 1)]).toEqual([ids, ids.slice(6)]);
+  const live = fitted({ ...record, tokens: tokens.slice(6) }, noon, usual).text.length;
+  expect(idsIn(live - 4_000)).toEqual(ids.slice(6, -3));
+});
+
+test('a record has room for the token of each request that is under way', () => {
+  const asking = (count: number) => {
+    const open = several(count, (index) => openAt(noon + index, { name: `new ${index}`, until: noon + minute }));
+    return { ...record, spent: [...spent, ...open] };
+  };
+  const bytes = fitted({ ...record, tokens: tokens.slice(6) }, noon, usual).text.length;
+  const fits = (count: number, maxBytes: number) => hasRoom(asking(count), noon + second, limitsWith(maxBytes));
+  expect([fits(1, bytes + 9_000), fits(1, bytes), fits(15, bytes + 9_000)]).toEqual([true, false, false]);
+  expect(hasRoom(asking(15), noon, usual)).toBe(true);
+  const limits = limitsWith(bytes + 9_000);
+  expect(decide(asking(14), noon + second, queryFor({ name: 'new' }), limits)).toMatchObject({
+    kind: 'deny',
+    denial: { cause: 'full', retryAt: noon + second + minute },
   });
-  const brief = tokens.map((token, index) => (index < 10 ? { ...token, expiresAt: noon + hour / 2 } : token));
-  const record = recordWith([told], { tokens: brief });
-  const limits = { ...usual, maxBytes: encodeRecord(record).length };
-  const caller = { audience: 'new', keyId: 'key', secretId: 'secret' };
-  expect(refusalOf(record, noon, caller, usual)).toEqual({ until: noon + 5 * minute, cause: 'rate_limited' });
-  expect(refusalOf(record, noon, caller, limits)).toEqual({ until: noon + hour / 2, cause: 'full' });
+  const query = queryFor({ name: 'name 10', unusable: ['10'] });
+  expect(decide(record, noon, query, limitsWith(bytes)).kind).toBe('reserve');
 });
 
-test('a full record may have room when a request that is under way ends, and in an hour at the latest', () => {
-  const open = attemptAt(noon, { until: noon + 3 * minute, outcome: undefined });
-  expect([[open], []].map((attempts) => roomExpectedAt(recordWith(attempts, { tokens }), noon))).toEqual([
-    noon + 3 * minute,
-    noon + hour,
-  ]);
+test('a record keeps room for a token that is as large as its largest one', () => {
+  const large = recordWith([openAt(noon)], { tokens: [tokenWith({ sealed: 's'.repeat(20_000) })] });
+  const fits = (one: typeof large, maxBytes: number) => hasRoom(one, noon, limitsWith(maxBytes));
+  expect([fits(large, 40_000), fits(large, 42_000)]).toEqual([false, true]);
+  const small = recordWith([openAt(noon)]);
+  expect([fits(small, 2_000), fits(small, 3_000)]).toEqual([false, true]);
 });
 
-test('a record that is too large forgets refusals, but not the one that says how long all callers have to wait', () => {
-  const refused = (fields: object) =>
-    attemptAt(noon - minute, { outcome: { kind: 'refused', at: noon - minute, charge: 0, ...fields } });
-  const told = refused({ status: 429, toldUntil: noon + 5 * minute });
-  const record = recordWith([refused({ status: 403 }), told, refused({ status: 429, toldUntil: noon })], { tokens });
-  const { record: kept } = fitted(record, noon, { ...usual, maxBytes: 9_000 });
-  expect(kept.attempts).toEqual([told]);
+test('a full record may have room when a token has expired or a request has ended, and in an hour at the latest', () => {
+  const late = [tokenWith({ expiresAt: noon + day })];
+  const expected = (fields: object, rows: readonly (typeof spent)[number][] = []) =>
+    roomExpectedAt(recordWith(rows, fields), noon);
+  expect(expected({ tokens: late }, [openAt(noon, { until: noon + 3 * minute })])).toBe(noon + 3 * minute);
+  expect(expected({ tokens: late })).toBe(noon + hour);
+  expect(expected({ tokens: [tokenWith({ expiresAt: noon + second }), ...late] })).toBe(noon + minute);
+  expect(expected({ tokens: [tokenWith({ expiresAt: noon - second })] })).toBe(noon + hour);
+});
+
+test('a caller whose token has no room in the record is refused until it may have', () => {
+  const caller = { name: 'new', keyId: 'key', secretId: 'secret' };
+  const full = limitsWith(fitted(record, noon, usual).text.length - 10_000);
+  expect(refusedUntil(record, noon, caller, usual)).toBeUndefined();
+  expect(refusedUntil(record, noon, caller, full)).toEqual({ until: noon + minute, cause: 'full' });
+  expect(refusedUntil(record, noon, { ...caller, name: 'name 10' }, full)).toBeUndefined();
+  expect(refusedUntil(record, noon, caller, full, 'reset')).toBeUndefined();
+  const later = { until: noon + 5 * minute, at: noon, kind: 'refused', status: 429 } as const;
+  expect(refusedUntil({ ...record, later }, noon, caller, full)).toEqual({
+    until: noon + 5 * minute,
+    cause: 'rate_limited',
+  });
 });

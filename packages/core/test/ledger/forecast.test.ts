@@ -1,125 +1,177 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isOpen } from '../../src/ledger/attempt.ts';
-import { fitted, hasRoom } from '../../src/ledger/bound.ts';
-import { compact } from '../../src/ledger/compact.ts';
 import { decide } from '../../src/ledger/decide.ts';
-import { availableFor, refusalOf } from '../../src/ledger/forecast.ts';
-import type { LedgerRecord } from '../../src/ledger/journal.ts';
-import { limitsFor } from '../../src/ledger/limits.ts';
+import { availableFor, callersIn, holdsAt, refusedUntil, spentAt } from '../../src/ledger/forecast.ts';
+import { type Limits, limitsFor } from '../../src/ledger/limits.ts';
+import { present } from '../../src/ledger/present.ts';
+import { isOpen, type LedgerRecord, resetUpTo, type Spent } from '../../src/ledger/record.ts';
 import { settle } from '../../src/ledger/settle.ts';
-import { revokedOf } from '../../src/ledger/tokens.ts';
-import { day, minute, second } from '../support/instants.ts';
-import { attemptAt, issued, queryFor, recordWith, usual } from './support/attempts.ts';
-import { historyOf, noon } from './support/history.ts';
-import { seed, used } from './support/records.ts';
+import { day, hour, minute, noon, second } from '../support/instants.ts';
+import { anyRecord } from './support/any-record.ts';
+import {
+  issued,
+  issuedAt,
+  oneWindow,
+  openAt,
+  queryFor,
+  recordWith,
+  refusedAt,
+  seed,
+  several,
+  statedBy,
+  termOf,
+  tokenWith,
+  unknownAt,
+  usual,
+} from './support/records.ts';
 
-const small = limitsFor([{ tokens: 60, windowMs: day }], undefined, 'durable');
-const snapshots = [1, 2, 3, 4, 5, 6, 7, 8].flatMap((round) =>
-  historyOf(seed + round, { steps: 120 }).filter((_, index) => index % 9 === 0),
-);
-/** An audience whose token was reset may spend more, and one that is asked for waits for the answer. */
-const isPlain = ({ record, now }: (typeof snapshots)[number]) =>
-  revokedOf(record, caller.audience) === 0 &&
-  !record.attempts.some((attempt) => attempt.audience === caller.audience && isOpen(attempt, now));
-const caller = { audience: 'audience-1', keyId: 'key', secretId: 'secret' };
+const caller = { name: 'orders', keyId: 'key', secretId: 'secret' };
+const limits = limitsFor([{ tokens: 60, windowMs: day }], undefined, 'durable');
+
+/** Any record at noon, in which a token whose reset may spend more is not asked for, and none is awaited. */
+const plain = anyRecord
+  .map((record) => present(record, undefined, noon, 'another record').record)
+  .filter((record) => resetUpTo(record, caller.name) === 0)
+  .filter(({ spent }) => !spent.some((one) => isOpen(one, noon) && one.name === caller.name));
 const everyToken = (record: LedgerRecord) => record.tokens.map(({ id }) => id);
 
-describe('at any state', () => {
+describe(`in any record (seed ${seed})`, () => {
   test('as many callers as are said get a token each, and the next one does not', () => {
     let some = 0;
-    for (const { record, now } of snapshots.filter(isPlain)) {
-      const said = availableFor('cold', record, now, caller, small);
-      let [at, present, served] = [now, record, 0];
+    const law = fc.property(plain, (record) => {
+      const said = availableFor('cold', record, noon, caller, limits);
+      let [next, served] = [record, 0];
       for (; ; served++) {
-        const query = queryFor({ ...caller, id: `${served}`, unusable: everyToken(present) });
-        const first = decide(present, at, query, small);
-        if (first.kind !== 'write') break;
-        const admitted = decide(first.record, at, query, small);
-        if (admitted.kind !== 'admitted') break;
-        present = settle(first.record, at, admitted.attempt, issued(admitted.attempt, at));
+        const query = queryFor({ ...caller, id: `${served}`, unusable: everyToken(next) });
+        const decision = decide(next, noon, query, limits);
+        if (decision.kind !== 'reserve') break;
+        next = settle(decision.record, noon, decision.reserved, issued(decision.reserved, noon));
       }
       // The first token may end what holds up the next one, so more may get one than was said.
       if (said === 0) expect(served).toBe(0);
       else expect(served).toBeGreaterThanOrEqual(said);
       if (said > 1) expect(served).toBe(said);
       some += said > 0 ? 1 : 0;
-    }
+    });
+    fc.assert(law, { numRuns: 400 });
     expect(some).toBeGreaterThan(20);
-    expect(some).toBeLessThan(snapshots.filter(isPlain).length - 20);
   });
 
   test('a caller that is refused gets a token at the instant that is said, and not before', () => {
     let refused = 0;
-    for (const { record, now } of snapshots.filter(isPlain)) {
-      const refusal = refusalOf(record, now, caller, small);
+    const law = fc.property(plain, (record) => {
+      const refusal = refusedUntil(record, noon, caller, limits);
       const query = queryFor({ ...caller, unusable: everyToken(record) });
-      const kindAt = (at: number) => decide(compact(record, at, small), at, query, small).kind;
+      const kindAt = (at: number) => decide(record, at, query, limits).kind;
       if (!refusal) {
-        expect(['write', 'wait']).toContain(kindAt(now));
-        continue;
+        expect(['reserve', 'wait']).toContain(kindAt(noon));
+        return;
       }
       refused += 1;
-      expect(['deny', 'wait']).toContain(kindAt(refusal.until - 1));
-      expect(['write', 'wait']).toContain(kindAt(refusal.until));
-    }
-    expect(refused).toBeGreaterThan(20);
+      expect(kindAt(refusal.until - 1)).toBe('deny');
+      expect(['reserve', 'wait']).toContain(kindAt(refusal.until));
+    });
+    fc.assert(law, { numRuns: 400 });
+    expect(refused).toBeGreaterThan(40);
   });
 });
 
-describe('a record that the store must keep', () => {
-  const sealed = 's'.repeat(1_500);
-  const tokens = Array.from({ length: 40 }, (_, index) => {
-    const name = `audience-${index}`;
-    return {
-      audience: name,
-      keyId: 'key',
-      id: `${index}`,
-      generation: noon - index,
-      expiresAt: noon + (index - 5) * minute,
-      aheadMs: 0,
-      lifetimeMs: day,
-      sealed,
-    };
-  });
-  const attempts = tokens.map(({ audience, id, generation }) => {
-    return attemptAt(generation, {
-      id,
-      audience,
-      outcome: { kind: 'issued', at: generation, charge: 1 },
-    });
-  });
-  const record = recordWith(attempts, { tokens });
+describe('the number of tokens that can be issued now', () => {
+  const available = (record: LedgerRecord, purpose: 'cold' | 'rejected' | 'reset' = 'cold') =>
+    availableFor(purpose, record, noon, caller, usual);
 
-  test('is never larger than the bound, and keeps everything that counts', () => {
-    for (const maxBytes of [70_000, 55_000, 30_000, 10_000, 5_000]) {
-      const { record: kept, text } = fitted(record, noon, { ...usual, maxBytes });
-      expect(text.length).toBeLessThanOrEqual(maxBytes);
-      expect(used(kept, noon, usual)).toBe(40);
-    }
-    const { record: without } = fitted(record, noon, { ...usual, maxBytes: 60_000 });
-    expect(without.tokens.map(({ id }) => id)).toEqual(tokens.slice(6).map(({ id }) => id));
+  test('is the room of the tightest window, if all requests succeed', () => {
+    expect([available(recordWith([])), available(recordWith([]), 'reset')]).toEqual([110, 120]);
+    const other = statedBy('other', { tokens: 100, windowMs: hour, reserve: 0 }, noon);
+    expect(available(recordWith([issuedAt(noon)], { limits: [other] }))).toBe(91);
   });
 
-  test('has room for the token of each request that is under way', () => {
-    const asking = (count: number) => {
-      const open = Array.from({ length: count }, (_, index) =>
-        attemptAt(noon + index, { audience: `new ${index}`, until: noon + minute, outcome: undefined }),
-      );
-      return { ...record, attempts: [...attempts, ...open] };
-    };
-    const bytes = fitted(record, noon, usual).text.length;
-    const fits = (count: number, maxBytes: number) => hasRoom(asking(count), noon + second, { ...usual, maxBytes });
-    expect([fits(1, bytes + 9_000), fits(1, bytes - 9_000), fits(15, bytes + 9_000)]).toEqual([true, false, false]);
-    const limits = { ...usual, maxBytes: bytes + 9_000 };
-    expect(decide(asking(14), noon + second, queryFor({ audience: 'new' }), limits)).toMatchObject({
-      kind: 'deny',
-      denial: { cause: 'full', retryAt: noon + second + minute },
-    });
-    const denied = decide(record, noon, queryFor({ audience: 'new' }), { ...usual, maxBytes: bytes - 9_000 });
-    expect(denied).toMatchObject({ kind: 'deny', denial: { cause: 'full', retryAt: noon + minute } });
-    expect(
-      decide(record, noon, queryFor({ audience: 'audience-1', unusable: ['1'] }), { ...usual, maxBytes: bytes - 9_000 })
-        .kind,
-    ).toBe('write');
+  test('is one if the next one has to wait for its outcome', () => {
+    expect(available(recordWith([]), 'rejected')).toBe(1);
+    const failures = { count: 1, at: noon - hour, kind: 'unreached' as const };
+    expect(available(recordWith([], { states: { orders: { failures } } }))).toBe(1);
+    const open = (count: number) => several(count, (index) => openAt(noon - 1, { id: `${index}`, name: `${index}` }));
+    expect([13, 14, 15].map((count) => available(recordWith(open(count))))).toEqual([97, 1, 0]);
+  });
+
+  test('is none while something holds up the caller', () => {
+    const later = { until: noon + 1, at: noon, kind: 'refused' as const };
+    expect(available(recordWith([], { later }))).toBe(0);
+  });
+});
+
+test('those who asked for tokens are known by their requests, tokens and refusals, each once', () => {
+  const refusal = { count: 1, at: noon, status: 403, keyId: 'third key', instance: 'process' };
+  const record = recordWith([issuedAt(noon), issuedAt(noon + 1), issuedAt(noon, { name: 'sum', reason: 'several' })], {
+    tokens: [tokenWith({ name: 'stock' })],
+    states: { invoices: { refusals: { secret: refusal } }, empty: {} },
+  });
+  expect(callersIn(record)).toEqual([
+    { name: 'orders', keyId: 'key', secretId: '' },
+    { name: 'stock', keyId: 'key', secretId: '' },
+    { name: 'invoices', keyId: '', secretId: '' },
+    { name: 'invoices', keyId: 'third key', secretId: 'secret' },
+    { name: 'empty', keyId: '', secretId: '' },
+  ]);
+});
+
+test('the holds of an instant are those that have not ended', () => {
+  const later = { until: noon + 1, at: noon, kind: 'refused' as const };
+  const record = recordWith([], { later });
+  expect([noon, noon + 1].map((at) => holdsAt(record, at, usual).length)).toEqual([1, 0]);
+});
+
+describe('the instant at which nothing is left', () => {
+  const spentBy = (spent: readonly Spent[], agreement: Limits = usual, fields: Partial<LedgerRecord> = {}) =>
+    spentAt(recordWith(spent, fields), noon, agreement);
+  const every = (ms: number, count: number) =>
+    several(count, (index) => issuedAt(noon - index * ms, { id: `${index}` }));
+
+  test('is now if nothing is left now', () => {
+    expect(spentBy(every(second, 110))).toBe(noon);
+  });
+
+  test('follows from how fast tokens were spent in the last quarter of the window', () => {
+    // 50 tokens are left, and one is spent every six minutes.
+    const at = spentBy(every(6 * minute, 60)) as number;
+    expect((at - noon) / hour).toBeGreaterThan(4.5);
+    expect((at - noon) / hour).toBeLessThan(5.5);
+  });
+
+  test('is unknown if tokens leave as fast as they are spent, or none was spent lately', () => {
+    expect(spentBy(every(hour, 20))).toBeUndefined();
+    expect(spentBy([])).toBeUndefined();
+    expect(spentBy([issuedAt(noon)])).toBeUndefined();
+    expect(spentBy(several(90, (index) => issuedAt(noon - 10 * hour - index)))).toBeUndefined();
+  });
+
+  test('does not follow from refusals, and from what somebody said', () => {
+    const stated = issuedAt(noon, { id: 'stated', reason: 'stated', tokens: 100 });
+    expect(spentBy([stated, ...several(90, (index) => refusedAt(noon - index))])).toBeUndefined();
+  });
+
+  test('of tokens that came within an hour of a day takes that hour to be the rule', () => {
+    const fast = spentBy(every(second, 60)) as number;
+    expect((fast - noon) / hour).toBeCloseTo(51 / 60, 0);
+  });
+
+  test('is that of the window that ends first', () => {
+    const other = statedBy('other', { tokens: 70, windowMs: day, reserve: 0 }, noon);
+    const [alone, both] = [{}, { limits: [other] }].map(
+      (fields) => spentBy(every(6 * minute, 60), usual, fields) as number,
+    );
+    expect(both).toBeLessThan(alone as number);
+    const gone = { limits: [{ ...other, seenAt: noon - hour }] };
+    expect(spentBy(every(6 * minute, 60), usual, gone)).toBe(alone);
+  });
+
+  test('of a short window regards the minutes for which tokens of unknown outcome count longer', () => {
+    const brief = oneWindow(10, minute);
+    const at = spentBy(
+      several(4, (index) => unknownAt(noon - index * 3 * second)),
+      brief,
+    ) as number;
+    expect(at).toBeGreaterThan(noon);
+    expect(at).toBeLessThan(noon + termOf(brief).pendingMs);
   });
 });

@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { leavesAt } from '../../src/ledger/count.ts';
 import { limitsFor, type StoreDurability, termLimits } from '../../src/ledger/limits.ts';
-import { day, hour, minute, noon, second } from '../support/instants.ts';
-import { attemptAt, unknownAt, usual } from './support/attempts.ts';
-import { oneWindow, seed, termOf } from './support/records.ts';
+import { day, hour, minute, second } from '../support/instants.ts';
+import { oneWindow, seed, termOf, usual } from './support/records.ts';
 
 const usualTerm = termOf(usual);
 
@@ -108,11 +106,6 @@ describe('the numbers of a term', () => {
       }),
     );
   });
-});
-
-test('a token of unknown outcome leaves later than one that was issued', () => {
-  expect(leavesAt(attemptAt(noon), usualTerm)).toBe(noon + usualTerm.settledMs);
-  expect(leavesAt(attemptAt(noon, unknownAt(noon)), usualTerm)).toBe(noon + usualTerm.pendingMs);
 });
 
 describe('several windows', () => {

@@ -1,16 +1,15 @@
 import fc from 'fast-check';
 import { compact } from '../../../src/ledger/compact.ts';
-import { countOf, partsOf } from '../../../src/ledger/count.ts';
+import { countOf } from '../../../src/ledger/count.ts';
 import { decide } from '../../../src/ledger/decide.ts';
-import { type Attempt, type LedgerRecord, newRecord, type Term } from '../../../src/ledger/journal.ts';
 import { type Limits, limitsFor, termLimits } from '../../../src/ledger/limits.ts';
-import { withReset, withRetry, withSpentElsewhere } from '../../../src/ledger/orders.ts';
+import { withCompromise, withRetry, withStated } from '../../../src/ledger/orders.ts';
+import { present } from '../../../src/ledger/present.ts';
+import { type LedgerRecord, newRecord, type Spent, type Term, tokenOf } from '../../../src/ledger/record.ts';
 import { type Answer, settle } from '../../../src/ledger/settle.ts';
-import { declare } from '../../../src/ledger/terms.ts';
-import { tokenOf } from '../../../src/ledger/tokens.ts';
-import { day, hour, minute, second } from '../../support/instants.ts';
-import { issued } from './attempts.ts';
-import { noon } from './history.ts';
+import { withStatement } from '../../../src/ledger/terms.ts';
+import { day, hour, minute, noon, second } from '../../support/instants.ts';
+import { ambiguous, issued, refused, unreachable } from './records.ts';
 
 /** A request has its effect within this time, or never. */
 const effectMs = 5 * minute;
@@ -31,7 +30,7 @@ interface Request {
 
 /** A request whose outcome a process knows. */
 interface Answered {
-  readonly attempt: Attempt;
+  readonly reserved: Spent;
   readonly answer: Answer;
   readonly process: number;
 }
@@ -45,7 +44,7 @@ export interface Fleet {
   /** When each process stated its limits last. */
   readonly statedAt: readonly number[];
   readonly requests: readonly Request[];
-  readonly underWay: readonly { readonly attempt: Attempt; readonly process: number }[];
+  readonly underWay: readonly { readonly reserved: Spent; readonly process: number }[];
   /** Outcomes that are not written yet, and those that were. */
   readonly unwritten: readonly Answered[];
   readonly written: readonly Answered[];
@@ -85,20 +84,14 @@ interface Doing {
   readonly heard: Answer | undefined;
 }
 
-const ambiguous: Answer = { kind: 'ambiguous' };
-
 /** What the provider does with a request. */
 const answers: Readonly<Record<How, Doing>> = {
   issued: { isHeard: true, isIssued: true, heard: undefined },
-  'issued, and the reply is lost': { isHeard: true, isIssued: true, heard: ambiguous },
-  failed: { isHeard: true, isIssued: false, heard: ambiguous },
-  refused: { isHeard: true, isIssued: false, heard: { kind: 'released', cause: 'credentials', status: 401 } },
-  later: {
-    isHeard: true,
-    isIssued: false,
-    heard: { kind: 'released', cause: 'rate_limited', status: 429, retryAfterMs: minute },
-  },
-  unreachable: { isHeard: false, isIssued: false, heard: { kind: 'released', cause: 'unreachable' } },
+  'issued, and the reply is lost': { isHeard: true, isIssued: true, heard: ambiguous() },
+  failed: { isHeard: true, isIssued: false, heard: ambiguous() },
+  refused: { isHeard: true, isIssued: false, heard: refused(401)() },
+  later: { isHeard: true, isIssued: false, heard: refused(429, { retryAfterMs: minute })() },
+  unreachable: { isHeard: false, isIssued: false, heard: unreachable() },
   unsent: { isHeard: false, isIssued: false, heard: { kind: 'unsent' } },
 };
 
@@ -164,8 +157,8 @@ const fleetWith = (tokens: fc.Arbitrary<number>): fc.Arbitrary<Fleet> =>
         return limitsFor(terms, reserve, durability);
       });
       const started = limits.reduce(
-        (record, each, index) => declare(record, noon, each, `process ${index}`),
-        newRecord('epoch', noon - 30 * day),
+        (record, each, index) => withStatement(record, noon, each, `process ${index}`),
+        newRecord('record', noon - 30 * day),
       );
       const nothing = { requests: [], underWay: [], unwritten: [], written: [], said: [] };
       const statedAt = limits.map(() => noon);
@@ -199,7 +192,8 @@ function some<Member>(members: readonly Member[], which: number, count: number):
 
 /** The record as a process reads it. */
 function readBy({ record, now, limits }: Fleet, process: number): LedgerRecord {
-  return declare(record, now, limitsOf(limits, process), `process ${process}`);
+  const { record: whole } = present(record, undefined, now, 'another record');
+  return withStatement(whole, now, limitsOf(limits, process), `process ${process}`);
 }
 
 function limitsOf(limits: readonly Limits[], process: number): Limits {
@@ -212,38 +206,43 @@ function writtenBy(fleet: Fleet, process: number, next: LedgerRecord): Fleet {
   return { ...fleet, record, statedAt: fleet.statedAt.with(process, fleet.now) };
 }
 
-/** Takes a step, if it is possible at that moment. `reserved`: called after each reservation. */
-export function after(fleet: Fleet, step: Step, reserved: (fleet: Fleet, process: number) => void = () => {}): Fleet {
+/** Takes a step, if it is possible at that moment. `onReserved`: called after each reservation. */
+export function after(fleet: Fleet, step: Step, onReserved: (fleet: Fleet, process: number) => void = () => {}): Fleet {
   switch (step.kind) {
     case 'pass': {
       const now = fleet.now + step.ms;
       const requests = fleet.requests.map((request) => {
         return request.reservedAt + effectMs > now ? request : { ...request, isOver: true };
       });
-      return { ...fleet, now, requests, underWay: fleet.underWay.filter(({ attempt }) => attempt.at + effectMs > now) };
+      return {
+        ...fleet,
+        now,
+        requests,
+        underWay: fleet.underWay.filter(({ reserved }) => reserved.at + effectMs > now),
+      };
     }
     case 'ask': {
       const process = step.process % fleet.limits.length;
       let next = fleet;
       for (let name = step.from; name < step.from + step.names; name++) {
         const known = step.reason === 'cold' ? undefined : some(next.record.tokens, name, 1)[0];
-        const asked = asking(next, process, known?.audience ?? `name ${name}`, step.reason);
+        const asked = asking(next, process, known?.name ?? `name ${name}`, step.reason);
         if (asked === next) continue;
         next = asked;
-        reserved(next, process);
+        onReserved(next, process);
       }
       return next;
     }
     case 'serve': {
-      const asked = after(fleet, { ...step, kind: 'ask', reason: 'cold' }, reserved);
-      return asked.underWay.slice(fleet.underWay.length).reduce((next, { attempt, process }) => {
-        const answer = answered(next, attempt, process, 'issued');
+      const asked = after(fleet, { ...step, kind: 'ask', reason: 'cold' }, onReserved);
+      return asked.underWay.slice(fleet.underWay.length).reduce((next, { reserved, process }) => {
+        const answer = answered(next, reserved, process, 'issued');
         return settledOnce(answer, answer.unwritten.at(-1) as Answered);
       }, asked);
     }
     case 'answer':
       return some(fleet.underWay, step.which, step.requests).reduce(
-        (next, { attempt, process }) => answered(next, attempt, process, step.how),
+        (next, { reserved, process }) => answered(next, reserved, process, step.how),
         fleet,
       );
     case 'settle':
@@ -257,11 +256,10 @@ export function after(fleet: Fleet, step: Step, reserved: (fleet: Fleet, process
     case 'reset': {
       const [token] = some(fleet.record.tokens, step.which, 1);
       if (!token) return fleet;
-      const { audience } = token;
-      const record = withReset(readBy(fleet, 0), fleet.now, {
-        ...{ id: `reset ${fleet.copy}${fleet.record.sequence}`, audience, keyId: 'key', instance: 'process 0' },
-      });
-      const ended = fleet.record.tokens.filter((other) => other.audience === audience).map(({ id }) => id);
+      const { name } = token;
+      const id = `reset ${fleet.copy}${fleet.record.sequence}`;
+      const record = withCompromise(readBy(fleet, 0), fleet.now, { id, name, keyId: 'key', instance: 'process 0' });
+      const ended = fleet.record.tokens.filter((other) => other.name === name).map((other) => other.id);
       return { ...writtenBy(fleet, 0, record), reset: new Set([...fleet.reset, ...ended]) };
     }
     case 'retry': {
@@ -271,7 +269,7 @@ export function after(fleet: Fleet, step: Step, reserved: (fleet: Fleet, process
     case 'say': {
       const { tokens } = step;
       const said = { id: `said ${fleet.copy}${fleet.record.sequence}`, by: 'somebody', reason: 'a count', tokens };
-      const record = withSpentElsewhere(readBy(fleet, 0), fleet.now, said, limitsOf(fleet.limits, 0));
+      const record = withStated(readBy(fleet, 0), fleet.now, said, limitsOf(fleet.limits, 0));
       if (!record) return fleet;
       return { ...writtenBy(fleet, 0, record), said: [...fleet.said, { at: fleet.now, tokens }] };
     }
@@ -279,37 +277,36 @@ export function after(fleet: Fleet, step: Step, reserved: (fleet: Fleet, process
 }
 
 /** A process asks for a token of a name, and reserves a request if it may. */
-function asking(fleet: Fleet, process: number, audience: string, reason: 'cold' | 'refresh' | 'rejected'): Fleet {
+function asking(fleet: Fleet, process: number, name: string, reason: 'cold' | 'refresh' | 'rejected'): Fleet {
   const record = readBy(fleet, process);
-  const stored = tokenOf(record, audience, 'key');
+  const stored = tokenOf(record, name, 'key');
   const query = {
-    ...{ audience, keyId: 'key', secretId: 'secret', instance: `process ${process}`, resetUpTo: 0 },
+    ...{ name, keyId: 'key', secretId: 'secret', instance: `process ${process}`, resetUpTo: 0 },
     ...{ id: `request ${fleet.copy}${fleet.record.sequence}`, leaseMs: 40 * second, reason },
     cached: reason === 'refresh' ? stored : undefined,
     unusable: reason === 'rejected' ? [stored?.id] : [],
   };
   const decision = decide(record, fleet.now, query, limitsOf(fleet.limits, process));
-  if (decision.kind !== 'write') return fleet;
-  const attempt = decision.record.attempts.find(({ id }) => id === query.id);
-  if (!attempt) return fleet;
+  if (decision.kind !== 'reserve') return fleet;
+  const { reserved } = decision;
   const request = { id: query.id, reservedAt: fleet.now, isOver: false };
   return {
     ...writtenBy(fleet, process, decision.record),
     requests: [...fleet.requests, request],
-    underWay: [...fleet.underWay, { attempt, process }],
+    underWay: [...fleet.underWay, { reserved, process }],
   };
 }
 
-function answered(fleet: Fleet, attempt: Attempt, process: number, how: How): Fleet {
+function answered(fleet: Fleet, reserved: Spent, process: number, how: How): Fleet {
   const { isHeard, isIssued, heard } = answers[how];
   const { now } = fleet;
   const requests = fleet.requests.map((request) => {
-    if (request.id !== attempt.id) return request;
+    if (request.id !== reserved.id) return request;
     return { ...request, isOver: true, ...(isHeard && { heardAt: now }), ...(isIssued && { issuedAt: now }) };
   });
-  const underWay = fleet.underWay.filter((other) => other.attempt !== attempt);
-  const answer = heard ?? issued(attempt, now);
-  return { ...fleet, requests, underWay, unwritten: [...fleet.unwritten, { attempt, answer, process }] };
+  const underWay = fleet.underWay.filter((other) => other.reserved !== reserved);
+  const answer = heard ?? issued(reserved, now);
+  return { ...fleet, requests, underWay, unwritten: [...fleet.unwritten, { reserved, answer, process }] };
 }
 
 function settledOnce(fleet: Fleet, outcome: Answered): Fleet {
@@ -318,8 +315,8 @@ function settledOnce(fleet: Fleet, outcome: Answered): Fleet {
   return { ...settledBy(fleet, outcome), unwritten: left, written: [...written, outcome] };
 }
 
-function settledBy(fleet: Fleet, { attempt, answer, process }: Answered): Fleet {
-  return writtenBy(fleet, process, settle(readBy(fleet, process), fleet.now, attempt, answer));
+function settledBy(fleet: Fleet, { reserved, answer, process }: Answered): Fleet {
+  return writtenBy(fleet, process, settle(readBy(fleet, process), fleet.now, reserved, answer));
 }
 
 /** A calendar day in which the clocks change has 25 hours. */
@@ -327,7 +324,7 @@ const longest = ({ windowMs }: Term) => windowMs + Math.min(hour, windowMs / 24)
 
 /** Returns how many tokens a record counts in a window. */
 export function counted(record: LedgerRecord, at: number, term: Term): number {
-  return countOf(partsOf(record, at, termLimits(term, 'durable')));
+  return countOf(record.spent, termLimits(term, 'durable'), at);
 }
 
 /**

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
-import { countOf, partsOf } from '../../../src/ledger/count.ts';
-import type { Quota } from '../../../src/ledger/journal.ts';
-import { type DeclaredTerm, type LedgerRecord, newRecord, type Term } from '../../../src/ledger/journal.ts';
+import { countOf } from '../../../src/ledger/count.ts';
+import { decide, type Query } from '../../../src/ledger/decide.ts';
 import {
   type Limits,
   limitsFor,
@@ -9,25 +8,21 @@ import {
   type TermLimits,
   termLimits,
 } from '../../../src/ledger/limits.ts';
-import { day } from '../../support/instants.ts';
+import { present, type Seen } from '../../../src/ledger/present.ts';
+import {
+  type LedgerRecord,
+  newRecord,
+  type Spent,
+  type StatedTerm,
+  type StoredToken,
+  type Term,
+} from '../../../src/ledger/record.ts';
+import { type Answer, settle } from '../../../src/ledger/settle.ts';
+import { day, noon, second } from '../../support/instants.ts';
 
 /** The seed of all properties: another one with `SEED=…`. */
 export const seed: number = Number(process.env['SEED'] ?? 20_260_101);
 fc.configureGlobal({ seed });
-
-/** So many random pairs and triples keep the laws. `LAWS=100000` tries more. */
-export const laws: number = Number(process.env['LAWS'] ?? 1_000);
-
-/** The same text for equal records, in whatever order their members come, and whether or not an absent one is named. */
-export function canonical(value: unknown): string {
-  if (value !== Object(value)) return JSON.stringify(value) ?? '';
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
-  const members = Object.entries(value as object).filter(([, member]) => member !== undefined);
-  return `{${members
-    .map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`)
-    .sort()
-    .join()}}`;
-}
 
 /** The limits of an agreement with one window. */
 export function oneWindow(
@@ -39,112 +34,115 @@ export function oneWindow(
   return limitsFor([{ tokens, windowMs }], reserve, durability);
 }
 
+export const usual: Limits = oneWindow(150);
+
 /** The numbers of the first term. */
 export function termOf({ terms: [term], durability }: Limits): TermLimits {
   if (!term) throw new Error('there is no term');
   return termLimits(term, durability);
 }
 
-/** A term as another process declared it. */
-export function declaredBy(by: string, term: Term, seenAt: number): DeclaredTerm {
+/** A term as another process stated it. */
+export function statedBy(by: string, term: Term, seenAt: number): StatedTerm {
   return { ...term, seenAt, by };
 }
 
-/** Returns how many tokens count in the first term. */
-export function used(record: LedgerRecord, now: number, limits: Limits): number {
-  return countOf(partsOf(record, now, termOf(limits)));
+/** A request that brought a token at once. */
+export function issuedAt(at: number, fields: Partial<Spent> = {}): Spent {
+  const who = { name: 'orders', keyId: 'key', instance: 'process', reason: 'cold' } as const;
+  return { id: `request ${at}`, at, generation: at, ...who, issuedAt: at, ...fields };
 }
 
-const small = fc.integer({ min: 0, max: 9 });
-const name = fc.constantFrom('a', 'b', 'c', '__proto__');
-const kind = fc.constantFrom('issued', 'unknown', 'refused', 'unreached', 'unsent', 'later', 'other');
-const unknown = fc.option(
-  fc.dictionary(fc.constantFrom('x', 'y', '__proto__'), fc.jsonValue({ maxDepth: 1 }), { minKeys: 1, maxKeys: 2 }),
-  { nil: undefined },
-);
-const maybe = <Value>(values: fc.Arbitrary<Value>) => fc.option(values, { nil: undefined });
-const ends = maybe(fc.array(fc.jsonValue({ maxDepth: 1 }), { minLength: 1, maxLength: 2 }));
+/** A request of which nobody knows what came of it. */
+export function unknownAt(at: number, fields: Partial<Spent> = {}): Spent {
+  return issuedAt(at, { issuedAt: undefined, ...fields });
+}
 
-const quota = fc.array(small, { minLength: 4, maxLength: 5 }).map((numbers) => numbers as unknown as Quota);
-const outcome = fc.record({
-  kind,
-  at: small,
-  charge: small,
-  status: maybe(small),
-  code: maybe(fc.constantFrom('server_error', 'other')),
-  toldUntil: maybe(small),
-  holdUntil: maybe(small),
-  count: maybe(small),
-  more: unknown,
-});
-const attempt = fc.record({
-  ...{ id: name, epoch: name, generation: small, audience: name, keyId: name, secretId: name, instance: name },
-  ...{
-    reason: fc.constantFrom('cold', 'rejected', 'later'),
-    at: small,
-    until: small,
-    streak: small,
-    fleetStreak: small,
-  },
-  ...{ outcome: maybe(outcome), more: ends },
-});
-const term = fc.record({
-  tokens: fc.integer({ min: 5, max: 6 }),
-  windowMs: fc.integer({ min: 1, max: 2 }),
-  reserve: fc.integer({ min: 0, max: 1 }),
-  seenAt: small,
-  by: name,
-  more: ends,
-});
-const bucket = fc.record({ epoch: name, slot: small, unknown: fc.boolean(), last: small, count: small });
-const order = fc.record({
-  id: name,
-  at: small,
-  kind: fc.constantFrom('retry', 'reset', 'spent', 'later'),
-  by: name,
-  audience: maybe(name),
-  tokens: maybe(small),
-  more: unknown,
-});
-const token = fc.record({
-  audience: name,
-  keyId: name,
-  id: name,
-  generation: small,
-  expiresAt: small,
-  aheadMs: small,
-  lifetimeMs: small,
-  sealed: name,
-  hash: maybe(name),
-  expiredBy: maybe(fc.integer({ min: 1, max: 9 })),
-  resetHash: maybe(name),
-  more: ends,
-});
-const numbers = fc
-  .dictionary(name, small, { noNullPrototype: false })
-  .map((found) => Object.assign(Object.create(null), found));
-const distinct = <Part>(parts: fc.Arbitrary<Part>, nameOf: (part: Part) => unknown) =>
-  fc.uniqueArray(parts, { maxLength: 4, selector: (part) => JSON.stringify(nameOf(part)) });
+/** A request that is under way. */
+export function openAt(at: number, fields: Partial<Spent> = {}): Spent {
+  return unknownAt(at, { until: at + 40 * second, ...fields });
+}
 
-/** Any record, also one that no history brings about. */
-export const anyRecord: fc.Arbitrary<LedgerRecord> = fc
-  .record({
-    ...{
-      epoch: name,
-      sequence: small,
-      completeSince: small,
-      highWaterAt: small,
-      era: small,
-      leaptMs: small,
-      folded: numbers,
-      revoked: numbers,
-      quota: maybe(fc.record({ askedAt: small, at: small, figures: fc.array(quota, { maxLength: 2 }) })),
-      more: unknown,
-    },
-    terms: distinct(term, ({ tokens, windowMs, reserve }) => [tokens, windowMs, reserve]),
-    attempts: distinct(attempt, ({ id }) => id),
-    buckets: distinct(bucket, ({ epoch, slot, unknown }) => [epoch, slot, unknown]),
-    orders: distinct(order, ({ id }) => id),
-    tokens: distinct(token, ({ audience, keyId }) => [audience, keyId]),
-  })
-  .map((record) => ({ ...newRecord('', 0), ...record }));
+/** A request that was refused at once. */
+export function refusedAt(at: number, fields: Partial<Spent> = {}): Spent {
+  return unknownAt(at, { refusedAt: at, ...fields });
+}
+
+/** So many parts, one for each index. */
+export function several<Part>(count: number, partAt: (index: number) => Part): Part[] {
+  return Array.from({ length: count }, (_, index) => partAt(index));
+}
+
+/** A record of an established fleet. */
+export function recordWith(spent: readonly Spent[], fields: Partial<LedgerRecord> = {}): LedgerRecord {
+  const sorted = [...spent].sort((a, b) => a.generation - b.generation);
+  const generation = Math.max(noon, sorted.at(-1)?.generation ?? 0);
+  return { ...newRecord('record', noon - 30 * day), sequence: 9, latestAt: noon, generation, spent: sorted, ...fields };
+}
+
+/** A token that was issued at noon, and lives for a day. */
+export function tokenWith(fields: Partial<StoredToken> = {}): StoredToken {
+  const who = { name: 'orders', keyId: 'key', id: 'token', generation: noon };
+  return { ...who, expiresAt: noon + day, lifetimeMs: day, sealed: 'sealed', hash: 'hash', ...fields };
+}
+
+/** What a process remembers that looked at the record then. */
+export function seenAt(record: LedgerRecord, now: number, minElapsedMs = 0, maxElapsedMs: number = minElapsedMs): Seen {
+  const { id, sequence } = record;
+  return { id, sequence, record, now, minElapsedMs, maxElapsedMs };
+}
+
+export function queryFor(fields: Partial<Query> = {}): Query {
+  const who = { name: 'orders', keyId: 'key', secretId: 'secret', instance: 'process' };
+  return { ...who, reason: 'cold', unusable: [], resetUpTo: 0, id: 'asked', leaseMs: 40 * second, ...fields };
+}
+
+/** A record after a request, the request, and when its outcome was known. */
+export interface Tried {
+  readonly record: LedgerRecord;
+  readonly reserved: Spent;
+  readonly now: number;
+}
+
+/** Reserves and settles a request, however long it has to wait. */
+export function tried(
+  record: LedgerRecord,
+  from: number,
+  fields: Partial<Query>,
+  answer: (reserved: Spent, now: number) => Answer,
+  limits: Limits = usual,
+): Tried {
+  let at = from;
+  for (;;) {
+    const { record: whole } = present(record, undefined, at, 'another record');
+    const decision = decide(whole, at, queryFor(fields), limits);
+    if (decision.kind === 'deny') at = decision.denial.retryAt;
+    else if (decision.kind === 'wait') at = decision.until;
+    else if (decision.kind === 'reserve') {
+      const { reserved } = decision;
+      const now = at + second;
+      return { record: settle(decision.record, now, reserved, answer(reserved, now)), reserved, now };
+    } else throw new Error(decision.kind);
+  }
+}
+
+/** The answer with the token of a request. */
+export function issued({ name, keyId, id, generation }: Spent, now: number, lifetimeMs: number = day): Answer {
+  const hash = `hash ${id}`;
+  const token = { name, keyId, id, generation, expiresAt: now + lifetimeMs, lifetimeMs, sealed: 'sealed', hash };
+  return { kind: 'issued', token, secretId: 'secret' };
+}
+
+export const ambiguous = (): Answer => ({ kind: 'ambiguous', status: 500 });
+export const unreachable = (): Answer => ({ kind: 'released', cause: 'unreachable' });
+
+/** The answer of an endpoint that refuses a request. */
+export function refused(status: number, fields: object = {}): () => Answer {
+  const cause = status === 429 ? 'rate_limited' : status === 404 ? 'misconfigured' : 'credentials';
+  return () => ({ kind: 'released', cause, status, secretId: 'secret', ...fields });
+}
+
+/** Returns how many tokens count in the first term. */
+export function used({ spent }: LedgerRecord, now: number, limits: Limits): number {
+  return countOf(spent, termOf(limits), now);
+}
