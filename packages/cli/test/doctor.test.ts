@@ -45,6 +45,9 @@ test('where everything is right, each line is ok, and nothing was spent', async 
   expect(lines.find(({ part }) => part === 'API')?.message).toMatch(
     / answers 404 without a token, so it can be reached; whether its paths exist is not checked$/,
   );
+  expect(lines.map(({ message }) => message)).toContainEqual(
+    expect.stringMatching(/^the record is new, so it allows only 28 tokens until .*; 27 of them are left$/),
+  );
   expect(service.counts.issued).toBe(1);
 
   const several = { ...env, SERVICE_AUTH_AUDIENCE: `${env['SERVICE_AUTH_AUDIENCE']} https://other.example/` };

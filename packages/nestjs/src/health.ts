@@ -87,7 +87,8 @@ const codeOfRefusal: Readonly<Record<NonNullable<Usage['refusedBecause']>, Servi
 };
 
 function troubleOfBudget(usage: Usage, lowBudget = usage.usable / 10): Trouble | undefined {
-  const { remaining, refusedUntil, refusedBecause } = usage;
+  const { remaining, newRecord, refusedUntil, refusedBecause } = usage;
   if (refusedUntil !== undefined) return { code: codeOfRefusal[refusedBecause ?? 'limit'], blockedUntil: refusedUntil };
-  return remaining > lowBudget ? undefined : { blockedUntil: 0 };
+  // A new record allows less than remains.
+  return Math.min(remaining, newRecord?.remaining ?? remaining) > lowBudget ? undefined : { blockedUntil: 0 };
 }

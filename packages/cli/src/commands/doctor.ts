@@ -12,7 +12,7 @@ import {
 import { openReader, readOptions } from '../configuration/reader.ts';
 import { examineApi, examineEndpoint } from '../doctor/endpoint.ts';
 import { examineSecret } from '../doctor/secret.ts';
-import { examineSettings, examineWindows } from '../doctor/settings.ts';
+import { examineNewRecord, examineSettings, examineWindows } from '../doctor/settings.ts';
 import { examineStore } from '../doctor/store.ts';
 import { concernsOf } from '../explain/concerns.ts';
 import type { Context } from '../line/command.ts';
@@ -113,7 +113,12 @@ async function diagnosedRecord(
       concerns.length === 0
         ? { state: 'ok', message }
         : { state: 'warning', message, advice: 'run service-auth explain.' };
-    const found = [line, ...examineWindows(usage.windows), ...(await examineSecret(env, snapshot))];
+    const found = [
+      line,
+      ...examineNewRecord(usage, now),
+      ...examineWindows(usage.windows),
+      ...(await examineSecret(env, snapshot)),
+    ];
     return { found, usage };
   } catch (error) {
     return { found: [failureOf(error)] };

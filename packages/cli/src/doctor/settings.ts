@@ -1,4 +1,5 @@
 import { type Environment, hasClientAuthentication, hasOtherCredential } from '../configuration/environment.ts';
+import { allowance } from '../report/availability.ts';
 import { countedBy } from '../report/text.ts';
 import type { Usage } from '../report/usage.ts';
 import type { Diagnosis } from '../stores/address.ts';
@@ -29,6 +30,16 @@ export function examineSettings(env: Environment): readonly Diagnosis[] {
     found.push({ state: 'warning', message, advice: 'set it, if other programs use another store.' });
   }
   return found;
+}
+
+/** A new record allows less than the limit, which surprises those who look at the limit alone. */
+export function examineNewRecord(usage: Usage, now: number): readonly Diagnosis[] {
+  const { newRecord } = usage;
+  if (!newRecord) return [];
+  const message = `the record is new, so it allows only ${allowance(usage, now)}; ${newRecord.remaining} of them are left`;
+  if (newRecord.remaining >= 10) return [{ state: 'ok', message }];
+  const advice = 'if you know how many it has not seen, say so: service-auth record spent N --reason TEXT.';
+  return [{ state: 'warning', message, advice }];
 }
 
 /** A window of seconds where milliseconds were meant, as other programs state it in the record. */
