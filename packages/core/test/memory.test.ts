@@ -168,7 +168,7 @@ describe('a flight', () => {
 
 describe('a flight that brought a token', () => {
   const bring = (memory: Memory, token: UsableToken, now: Instant = at(begun), random = 0.5) =>
-    after(memory, flight(memory, 'refresh'), { kind: 'token', usable: token }, now, random);
+    after(memory, flight(memory, 'refresh'), { kind: 'token', usable: token, before: true }, now, random);
 
   test('has it cached', () => {
     expect(bring(emptyMemory, usable('first'))).toEqual({ ...emptyMemory, cached: first });
@@ -333,7 +333,7 @@ describe('a 401 of the API', () => {
   test('of the token before delays nothing for a new token', () => {
     const kept = { ...fresh, rejectionRetryAt: begun + hour };
     const next = { ...first, token: { ...first.token, id: 'next' }, generation: 6 };
-    const memory = after(kept, flight(kept, 'revalidate'), { kind: 'token', usable: next }, now, 0);
+    const memory = after(kept, flight(kept, 'revalidate'), { kind: 'token', usable: next, before: true }, now, 0);
     expect(rejected(memory, next.token.authorization, at(begun + minute)).outcome).toBe('renew');
   });
 
@@ -359,7 +359,13 @@ describe('a 401 of the API', () => {
 
   test('to a token that is seconds old makes the process use the one before, if that was not rejected', () => {
     const next = usable('next', { generation: 6, countedFrom: at(begun + hour) });
-    const renewed = after(fresh, flight(fresh, 'refresh'), { kind: 'token', usable: next }, at(begun + hour), 0);
+    const renewed = after(
+      fresh,
+      flight(fresh, 'refresh'),
+      { kind: 'token', usable: next, before: true },
+      at(begun + hour),
+      0,
+    );
     const [soon, later] = [at(begun + hour + 9 * second), at(begun + hour + 10 * second)];
     const again = rejected(renewed, next.token.authorization, soon);
     expect(again.outcome).toBe('replaced');
@@ -368,7 +374,13 @@ describe('a 401 of the API', () => {
     expect(rejected(again.memory, authorization, soon).outcome).toBe('renew');
     expect(rejected(renewed, next.token.authorization, later).outcome).toBe('renew');
     const replaced = { ...fresh, mustReplace: 'rejected' as const };
-    const other = after(replaced, flight(replaced, 'rejected'), { kind: 'token', usable: next }, at(begun + hour), 0);
+    const other = after(
+      replaced,
+      flight(replaced, 'rejected'),
+      { kind: 'token', usable: next, before: true },
+      at(begun + hour),
+      0,
+    );
     expect(rejected(other, next.token.authorization, soon).outcome).toBe('renew');
   });
 });

@@ -37,7 +37,7 @@ export function examineNewRecord(usage: Usage, now: number): readonly Diagnosis[
   const { newRecord } = usage;
   if (!newRecord) return [];
   const message = `the record is new, so it allows only ${allowance(usage, now)}; ${newRecord.remaining} of them are left`;
-  if (newRecord.remaining >= 10) return [{ state: 'ok', message }];
+  if (newRecord.remaining * 3 > newRecord.allowed) return [{ state: 'ok', message }];
   const advice = 'if you know how many it has not seen, say so: service-auth record spent N --reason TEXT.';
   return [{ state: 'warning', message, advice }];
 }

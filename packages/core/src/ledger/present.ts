@@ -78,7 +78,7 @@ function withClock(
   const latest = Math.max(loaded.latestAt, isSame ? min : 0);
   const backMs = latest - now > minute ? latest - now : 0;
   const aheadMs = isSame ? now - Math.max(max, latest) : -backMs;
-  const back = backMs > 0 ? moved(loaded, -backMs, aheadMs, now) : loaded;
+  const back = backMs > 0 ? moved(loaded, pastAfter(-backMs), aheadMs, now) : loaded;
   // Nobody knows how much life a token has left if the step was not measured.
   const record = backMs > 0 && !isSame ? { ...back, tokens: back.tokens.map((token) => expired(token, now)) } : back;
   if (now - max <= tolerableMs || record.leaptAt > max) return { record, backMs };
@@ -86,6 +86,14 @@ function withClock(
   const isOfBefore = record.latestAt <= max;
   const next = isOfBefore ? moved(record, now - min, now - max, now) : { ...record, completeSince: now };
   return { record: { ...next, leaptAt: now }, backMs };
+}
+
+/**
+ * Returns by how much what has happened moves after such a step. A clock that was set back may gain ten
+ * minutes again, which moves nothing forwards. So what goes to and fro must not age.
+ */
+function pastAfter(stepMs: number): number {
+  return stepMs < 0 ? Math.min(0, stepMs + tolerableMs) : stepMs;
 }
 
 /** Returns the earliest and the latest instant that the store's clock can show now if it made no step. */
@@ -104,7 +112,7 @@ function restored(
 ): LedgerRecord {
   const [min, max] = elapsedSince(seen);
   const isStep = min - now > minute || now - max > tolerableMs;
-  const memory = isStep ? moved(seen.record, Math.ceil(now - min), Math.floor(now - max), now) : seen.record;
+  const memory = isStep ? moved(seen.record, pastAfter(now - min), now - max, now) : seen.record;
   const record = united(found, memory, now);
   // What others wrote since is lost, and the reserve insures it. A new id lets those unite it who look later.
   const mayMiss = isLoaded && (isSame || found.completeSince <= now - seen.maxElapsedMs);

@@ -11,7 +11,7 @@ import type { FlightResult } from './flight.ts';
 import { createPatience } from './patience.ts';
 import { reportDenial } from './report-issuance.ts';
 import type { FlightInput, Wait } from './running-flight.ts';
-import { keepUntil, sendReservedRequest } from './send-reserved-request.ts';
+import { isGood, keepUntil, sendReservedRequest } from './send-reserved-request.ts';
 import { errorOf, waitedTooLong } from './token-errors.ts';
 
 /** A caller may be refused by a record that is this old. */
@@ -67,7 +67,7 @@ export async function acquireToken(parts: ClientParts, given: FlightInput, signa
     switch (decision.kind) {
       case 'use': {
         const usable = await usableTokens.opened(decision.token, view, secret.key);
-        if (usable) return { kind: 'token', usable };
+        if (usable) return { kind: 'token', usable, before: isGood(view.record, name, flight.cached) };
         // A token that cannot be opened is absent.
         query = { ...query, unusable: [...query.unusable, decision.token.id] };
         couldNotOpen = true;

@@ -12,8 +12,8 @@ export interface Flight {
   readonly machineSleepMs: number;
 }
 
-/** The result of a flight. `keep`: keep the cached token; another one is possible after `retryAt`, a monotonic instant. `drop`: the cached token was reset. */
+/** The result of a flight. `before`: the token in memory was not reset, and may be used again if the API does not know the new one yet. `keep`: keep the cached token; another one is possible after `retryAt`, a monotonic instant. `drop`: the cached token was reset. */
 export type FlightResult =
-  | { readonly kind: 'token'; readonly usable: UsableToken }
+  | { readonly kind: 'token'; readonly usable: UsableToken; readonly before: boolean }
   | { readonly kind: 'keep'; readonly retryAt: number }
   | { readonly kind: 'drop' };

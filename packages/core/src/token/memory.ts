@@ -9,7 +9,6 @@ import {
   servableLifeMs,
 } from './cached-token.ts';
 import type { Flight, FlightResult } from './flight.ts';
-import type { UsableToken } from './usable-token.ts';
 
 // The memory of one process about its token, and the decisions that need nothing else. These functions are pure: callers pass time and randomness.
 // A number that is an instant counts monotonic milliseconds of this machine.
@@ -29,8 +28,8 @@ const diesAfterMs = 5 * minute;
 /** The memory of a process. */
 export interface Memory {
   readonly cached: CachedToken | undefined;
-  /** The token that the cached one replaced ahead of its expiry. The API may know the cached one too late. */
-  readonly before: CachedToken | undefined;
+  /** The token that the cached one replaced ahead of its expiry, for the seconds in which the API may not know the cached one. */
+  readonly before: { readonly cached: CachedToken; readonly until: number } | undefined;
   /** The API answered 401 to the cached token, and this process has not tried to replace it yet. `died`: it had accepted the token before. */
   readonly mustReplace: false | 'rejected' | 'died';
   /** The API accepted this token, and has not answered 401 to it since. */
@@ -139,7 +138,7 @@ export function after(
   const isSame = memory.cached === flight.cached;
   switch (result.kind) {
     case 'token':
-      return withToken(memory, result.usable, now, random);
+      return withToken(memory, result, now, random);
     case 'drop':
       return isSame ? withoutToken(memory) : memory;
     case 'keep': {
@@ -161,7 +160,12 @@ export function servesRejected({ reason, cached }: Flight, now: Instant): boolea
   return reason === 'rejected' && cached !== undefined && isAlive(cached, now);
 }
 
-function withToken(memory: Memory, usable: UsableToken, now: Instant, random: number): Memory {
+function withToken(
+  memory: Memory,
+  { usable, before: isGood }: Extract<FlightResult, { kind: 'token' }>,
+  now: Instant,
+  random: number,
+): Memory {
   const { token, generation, adopted, countedFrom } = usable;
   // A reset came while the token was on its way.
   if (token.id === memory.resetTokenId || generation <= memory.resetUpTo) return memory;
@@ -178,7 +182,8 @@ function withToken(memory: Memory, usable: UsableToken, now: Instant, random: nu
     // A slow read can return an older token.
     if (generation < cached.generation) return memory;
   }
-  const before = cached && !memory.mustReplace && isAlive(cached, now) ? cached : undefined;
+  const isBefore = isGood && cached && !memory.mustReplace && isAlive(cached, now);
+  const before = isBefore ? { cached, until: now.monotonic + knownWithinMs } : undefined;
   const fresh = { cached: cachedToken(usable, random), before, mustReplace: false, rejectionRetryAt: 0 } as const;
   const next = { ...memory, ...fresh };
   // An adopted token is counted from the read of the record that found it.
@@ -205,10 +210,10 @@ export function rejected(
   const { monotonic } = now;
   if (cached?.token.authorization !== authorization) return { memory, outcome: 'replaced' };
   if (monotonic < rejectionRetryAt) return { memory, outcome: 'kept' };
-  if (before && isAlive(before, now) && monotonic - cached.countedFrom.monotonic < knownWithinMs) {
+  if (before && monotonic < before.until && isAlive(before.cached, now)) {
     // The record still has the new token, which this process takes from there again.
     const again = {
-      cached: before,
+      cached: before.cached,
       before: undefined,
       renewRetryAt: monotonic + retryMs,
       readDueAt: monotonic + retryMs,

@@ -3,7 +3,7 @@ import type { TokenResponseReason } from '../contract/errors.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { FailedRequest } from '../endpoint/meaning-of.ts';
 import { requestToken } from '../endpoint/token-endpoint.ts';
-import { reasonOf, resetUpTo, tokenOf } from '../ledger/record.ts';
+import { type LedgerRecord, reasonOf, resetUpTo, tokenOf } from '../ledger/record.ts';
 import { instantOf } from '../platform/clock.ts';
 import { maxElapsedMs } from '../platform/instant.ts';
 import type { View } from '../record/record-access.ts';
@@ -16,6 +16,7 @@ import { reportIssuance, reportQuota } from './report-issuance.ts';
 import type { ReservedRequest } from './reserved-request.ts';
 import type { Wait } from './running-flight.ts';
 import { denialAfter, errorOf, expiredOnArrival } from './token-errors.ts';
+import type { UsableToken } from './usable-token.ts';
 
 /** Sends the reserved request. Undefined: it came too late, or the token was reset on its way. */
 export async function sendReservedRequest(
@@ -95,7 +96,12 @@ async function send(
   const isVain = flight.reason === 'refresh' && present !== undefined && present.id === flight.cached?.token.id;
   if (isVain) return keepUntil(parts, present.renewAfter ?? 0, settled);
   if (!isAlive(usable, instantOf(clock))) throw expiredOnArrival();
-  return { kind: 'token', usable };
+  return { kind: 'token', usable, before: isGood(record, name, flight.cached) };
+}
+
+/** Returns whether a token was not reset. */
+export function isGood(record: LedgerRecord, name: string, token: UsableToken | undefined): boolean {
+  return token !== undefined && token.generation > resetUpTo(record, name);
 }
 
 /** Settles a request that brought no token. Rejects, or keeps the cached token. */
