@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { inChildren } from '../src/children.ts';
 import { histories } from '../src/two-releases/histories.ts';
+import type { HistoryTask } from '../src/two-releases/worker.ts';
 
 const worker = new URL('../src/two-releases/worker.ts', import.meta.url);
 const names = Object.keys(histories);
@@ -8,7 +9,8 @@ const names = Object.keys(histories);
 describe('a fleet of two releases', () => {
   const problems = new Map<string, string>();
   beforeAll(async () => {
-    await inChildren(worker, names, (problem: string, name) => problems.set(name, problem));
+    const tasks = names.map((history): HistoryTask => ({ history }));
+    await inChildren(worker, tasks, (problem: string, { history }) => problems.set(history, problem));
   }, 120_000);
 
   test.each(names)('%s', (name) => {
