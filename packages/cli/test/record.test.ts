@@ -69,6 +69,43 @@ test.for(stores)(
   },
 );
 
+test('a record is JSON that a person can read, and that cannot be imported by mistake', manyProcesses, async () => {
+  const service = await startCanaryService();
+  const env = variablesOf(service, `file:${emptyFolder()}/store`);
+  await run(['token'], { env });
+  const { stdout: whole } = await run(['record', 'export'], { env });
+  const { code, stderr, stdout } = await run(['record', 'export', '--json'], { env });
+  expect([code, stderr]).toEqual([0, '']);
+  const record = JSON.parse(stdout);
+  expect(record).toEqual(JSON.parse(whole.slice(whole.indexOf('{'))));
+  expect(record).toMatchObject({
+    form: 4,
+    sequence: 2,
+    spent: [{ name: expect.any(String), instance: expect.stringContaining('service-auth@'), reason: 'cold' }],
+    tokens: [{ sealed: expect.stringMatching(/^[\w-]{100,}$/) }],
+  });
+  expect(stdout.split('\n').length).toBeGreaterThan(30);
+  const elsewhere = { ...env, SERVICE_AUTH_STORE: `file:${emptyFolder()}/store` };
+  const imported = await run(['record', 'import', '-'], { env: elsewhere, input: stdout });
+  expect(imported).toMatchObject({ code: 2, stderr: expect.stringContaining('export without --json') });
+});
+
+test('a damaged record is shown as JSON if it is JSON, and cannot command a terminal', manyProcesses, async () => {
+  const service = await startCanaryService();
+  const directory = join(emptyFolder(), 'store');
+  const env = variablesOf(service, `file:${directory}`);
+  const key = await recordKey({ authUrl: service.authUrl, clientId: service.credentials.clientId });
+  const exportOf = async (version: string, expected: string | undefined, record: string) => {
+    await fileStore(directory).swap(key, { version, record, expected });
+    return run(['record', 'export', '--json'], { env });
+  };
+  const shown = await exportOf('1', undefined, 'service-auth/4 00000000 {"id":"\u009b2J"}');
+  expect(shown).toMatchObject({ code: 0, stdout: '{\n  "id": "\\u009b2J"\n}\n' });
+  const cut = await exportOf('2', '1', 'service-auth/4 00000000 {"id":');
+  expect(cut).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('without --json') });
+  expect(await exportOf('3', '2', 'service-auth/4')).toMatchObject({ code: 1, stdout: '' });
+});
+
 test.for(stores)(
   'a record is discarded in $name only with --yes where there is no terminal',
   manyProcesses,
@@ -83,7 +120,7 @@ test.for(stores)(
     expect((await run(['record', 'export'], { env })).stdout).toBe(before);
 
     expect(await run(['record', 'discard', '--yes'], { env })).toMatchObject({ code: 0, stderr: '' });
-    expect((await run(['record', 'export'], { env })).stdout).not.toContain('"id"');
+    expect((await run(['record', 'export'], { env })).stdout).toContain('"spent":[],');
     expect((await run(['token'], { env })).code).toBe(0);
     expect(service.counts.issued).toBe(2);
   },

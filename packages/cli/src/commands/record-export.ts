@@ -1,14 +1,27 @@
 import { openRecord } from '../configuration/stored-record.ts';
 import type { Context } from '../line/command.ts';
 import { exitCodes, Failure } from '../line/exit.ts';
-import { printable } from '../line/printable.ts';
+import { printable, printableLines } from '../line/printable.ts';
 
-/** Prints the record as it is stored. */
+/** Prints the record as it is stored, or only its JSON. */
 export async function run(context: Context): Promise<number> {
   const stored = await openRecord(context, false);
   const { record } = await stored.load();
   if (record === undefined) throw new Failure(`${stored.label} has no record of this client`);
+  if (context.flags['json'] === true) {
+    context.stdout.write(`${printableLines(jsonOf(record))}\n`);
+    return exitCodes.success;
+  }
   // A terminal would obey the control characters of a record that is damaged.
   context.stdout.write(`${context.stdout.isTTY ? printable(record) : record}\n`);
   return exitCodes.success;
+}
+
+/** The JSON of a record, in lines. It may be of another version: whoever looks for a fault wants to see it. */
+function jsonOf(record: string): string {
+  try {
+    return JSON.stringify(JSON.parse(record.replace(/^[^{]*/, '')), null, 2);
+  } catch {
+    throw new Failure('the record is no JSON; without --json it is printed as it is');
+  }
 }

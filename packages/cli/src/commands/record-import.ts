@@ -17,6 +17,8 @@ export async function run(context: Context): Promise<number> {
   const stored = await openRecord(context, true);
   const record = (file === '-' ? await text(context.stdin) : await contentOf(file)).trimEnd();
   const problem = problemOfRecord(record);
+  if (record.startsWith('{'))
+    throw new UsageError(['FILE is an output of record export --json; export without --json']);
   if (problem === 'damaged') throw new UsageError(['FILE is not a complete output of record export']);
   const advice = 'if that is newer, update this program';
   if (problem) throw new UsageError([`FILE was written by another version of Service Auth; ${advice}`]);

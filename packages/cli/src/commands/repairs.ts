@@ -52,11 +52,14 @@ export const repairs: readonly Command[] = [
   },
   {
     name: 'record export',
-    summary: 'Prints the record as it is stored, to keep or to move it',
+    summary: 'Prints the record as it is stored, to read, keep or move it',
     details: 'Tokens in it are encrypted. It needs no client secret.',
-    options: { ...readerOptions },
+    options: {
+      json: { text: 'Prints only its JSON, which record import does not take; instants are epoch milliseconds' },
+      ...readerOptions,
+    },
     examples: [
-      ['Keep a copy', 'service-auth record export > record.txt'],
+      ['What failed, and how often in a row?', "service-auth record export --json | jq '.lost, .states'"],
       [
         'Move it to another store, while nothing uses either of them',
         'service-auth record export --store redis://old | service-auth record import - --complete --store postgres://new/db',
