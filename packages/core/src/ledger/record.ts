@@ -166,7 +166,7 @@ export interface LedgerRecord {
   readonly completeSince: number;
   /** The latest instant that the store's clock has shown. */
   readonly latestAt: number;
-  /** The store's clock leapt, and the instants of the record were moved then. */
+  /** When the record began, or when its instants were moved because the store's clock had leapt. */
   readonly leaptAt: number;
   /** The agreement: every window that a process stated recently. */
   readonly limits: readonly StatedTerm[];
@@ -189,7 +189,7 @@ export interface LedgerRecord {
 
 /** Creates an empty record. */
 export function newRecord(id: string, now: number): LedgerRecord {
-  const instants = { completeSince: now, latestAt: now, leaptAt: 0 };
+  const instants = { completeSince: now, latestAt: now, leaptAt: now };
   const nothing = { lost: undefined, later: undefined, retries: undefined, quota: undefined };
   return {
     ...{ form: newForm, id, sequence: 0, generation: 0, ...instants },
