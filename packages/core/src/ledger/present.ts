@@ -125,7 +125,11 @@ function isAlike(record: LedgerRecord, loaded: LedgerRecord | undefined): boolea
 }
 
 function tokensIn({ spent }: LedgerRecord): number {
-  return spent.reduce((sum, { tokens = 1 }) => sum + tokens, 0);
+  return spent.reduce((sum, one) => sum + tokensOf(one), 0);
+}
+
+function tokensOf({ tokens = 1 }: Spent): number {
+  return tokens;
 }
 
 /** Moves what has happened by `pastMs`, and what lies ahead by `aheadMs`. Nothing that has happened lies ahead. */
@@ -242,7 +246,9 @@ function summedUpTo(spent: readonly Spent[]): number {
 }
 
 function surer(one: Spent, other: Spent): Spent {
-  const differs = rankOf(other) - rankOf(one) || (other.tokens ?? 1) - (one.tokens ?? 1);
+  // Of two statements the larger one counts, from the later instant on.
+  if (one.reason === 'stated') return { ...laterOf(one, other), tokens: Math.max(tokensOf(one), tokensOf(other)) };
+  const differs = rankOf(other) - rankOf(one) || tokensOf(other) - tokensOf(one);
   return differs > 0 ? other : one;
 }
 
@@ -253,7 +259,11 @@ function laterToken(one: StoredToken, other: StoredToken): StoredToken {
 }
 
 function newest<Part extends { readonly at: number }>(one: Part | undefined, other: Part | undefined) {
-  return one && other ? (other.at > one.at ? other : one) : (one ?? other);
+  return one && other ? laterOf(one, other) : (one ?? other);
+}
+
+function laterOf<Part extends { readonly at: number }>(one: Part, other: Part): Part {
+  return other.at > one.at ? other : one;
 }
 
 /** The hash belongs to the later reset. */
