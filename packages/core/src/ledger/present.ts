@@ -1,4 +1,14 @@
-import { isUnknown, type LedgerRecord, newRecord, type Spent, type StoredToken, type TokenState } from './record.ts';
+import {
+  isUnknown,
+  type LedgerRecord,
+  newRecord,
+  none,
+  type Refusals,
+  type Spent,
+  type StoredToken,
+  type TokenState,
+  withNamed,
+} from './record.ts';
 import { lapsed } from './settle.ts';
 import { unitedTerms, withTerms } from './terms.ts';
 
@@ -200,7 +210,7 @@ export function united(one: LedgerRecord, other: LedgerRecord, now: number): Led
     spent: unitedSpent(one.spent, other.spent),
     states,
     lost: newest(one.lost, other.lost),
-    refusals: { ...other.refusals, ...one.refusals },
+    refusals: unitedRefusals(one.refusals, other.refusals),
     later,
     retries: newest(one.retries, other.retries),
     tokens: unitedBy(one.tokens, other.tokens, ({ name, keyId }) => JSON.stringify([name, keyId]), laterToken),
@@ -266,13 +276,17 @@ function laterOf<Part extends { readonly at: number }>(one: Part, other: Part): 
   return other.at > one.at ? other : one;
 }
 
+function unitedRefusals(one: Refusals, other: Refusals = none): Refusals {
+  const secrets = Object.entries(other);
+  return secrets.reduce((all, [secret, refusal]) => withNamed(all, secret, newest(one[secret], refusal)), one);
+}
+
 /** The hash belongs to the later reset. */
 function unitedState(one: TokenState, other: TokenState): TokenState {
   const { resetUpTo, resetHash } = (other.resetUpTo ?? 0) > (one.resetUpTo ?? 0) ? other : one;
-  const refusals = one.refusals || other.refusals ? { ...other.refusals, ...one.refusals } : undefined;
   return {
     failures: newest(one.failures, other.failures),
-    refusals,
+    refusals: one.refusals ? unitedRefusals(one.refusals, other.refusals) : other.refusals,
     rejections: newest(one.rejections, other.rejections),
     resetUpTo,
     resetHash,
