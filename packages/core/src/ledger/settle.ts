@@ -78,7 +78,7 @@ export function settle(record: LedgerRecord, now: number, reserved: Spent, answe
   // The row of the record, because the store's clock may have been put right since.
   const own = known ?? { ...reserved, at: Math.min(reserved.at, now) };
   const said: QuotaSaid | undefined = answer.quota && { askedAt: own.at, at: now, figures: answer.quota };
-  const isNewer = said && said.at >= (record.quota?.at ?? 0);
+  const isNewer = said && said.askedAt > (record.quota?.askedAt ?? 0);
   const next = isNewer ? { ...record, quota: said } : record;
   if (answer.kind === 'issued') return known?.issuedAt === undefined ? issued(next, now, own, answer) : next;
   if (answer.kind === 'ambiguous') {
