@@ -24,7 +24,8 @@ export function figuresOf(record: LedgerRecord, now: number): readonly Figure[] 
 /**
  * Returns how many tokens of a provider's window the record does not know. What may have been issued
  * before the window began, or after the provider counted, is taken for the fleet's own, so that no other
- * program is suspected without need. The provider counted between `askedAt` and `toldAt`.
+ * program is suspected without need. The provider counted between `askedAt` and `toldAt`. What somebody
+ * stated since explains what it counted.
  */
 export function foreignIn(
   record: LedgerRecord,
@@ -35,7 +36,8 @@ export function foreignIn(
   const term = termLimits({ tokens, windowMs, reserve: 0 }, 'durable');
   const beganAt = askedAt + endsInMs - windowMs - second;
   const known = record.spent.filter((one) => {
-    return leavesAt(one, term) > beganAt + term.settledMs && Math.min(one.at, countsFrom(one)) <= toldAt;
+    const isOfThen = one.reason === 'stated' || Math.min(one.at, countsFrom(one)) <= toldAt;
+    return isOfThen && leavesAt(one, term) > beganAt + term.settledMs;
   });
   const count = known.reduce((sum, one) => sum + costOf(one, term), 0);
   return Math.max(0, tokens - remaining - count);
