@@ -43,6 +43,7 @@ export function compact(record: LedgerRecord, now: number, limits: Limits): Ledg
       longestMs,
     ),
     states: keptStates(current, now),
+    lost: current.lost && hasEnded(current.lost, now) ? { ...current.lost, count: 0 } : current.lost,
     refusals: keptRefusals(current.refusals, now) ?? none,
     later: current.later && current.later.until > now ? current.later : undefined,
     tokens: current.tokens.filter(({ expiresAt }) => expiresAt + day > now),
