@@ -2,6 +2,7 @@ import { costOf, countsFrom } from './count.ts';
 import type { Limits } from './limits.ts';
 import { hasEnded } from './pauses.ts';
 import {
+  isOneRequest,
   isOpen,
   isRemembered,
   type LedgerRecord,
@@ -57,7 +58,7 @@ export function compact(record: LedgerRecord, now: number, limits: Limits): Ledg
  * changes again, so that two copies of a record can be united.
  */
 function summedUp(spent: readonly Spent[], now: number, longestMs: number): readonly Spent[] {
-  const rows = spent.filter(({ reason }) => reason !== 'several' && reason !== 'stated');
+  const rows = spent.filter(isOneRequest);
   const surplus = rows.length > mostRows + someMore ? rows.length - mostRows : 0;
   const isPast = ({ at }: Spent) => (Math.floor(at / day) + 1) * day + longestMs < now;
   const stays = rows.findIndex((one, index) => isOpen(one, now) || (index >= surplus && !isPast(one)));
@@ -66,9 +67,10 @@ function summedUp(spent: readonly Spent[], now: number, longestMs: number): read
   const slotMs = Math.max(15 * minute, longestMs / 100);
   const sums = new Map<string, Spent>();
   for (const one of older) {
-    const { at, issuedAt, refusedAt } = one;
+    const { at, issuedAt, refusedAt, reason } = one;
     const slot = isPast(one) ? `day ${Math.floor(at / day)}` : Math.floor(at / slotMs);
-    const name = `${slot} ${issuedAt !== undefined} ${refusedAt !== undefined}`;
+    // Renewals after 401s have a share of each window.
+    const name = `${slot} ${issuedAt !== undefined} ${refusedAt !== undefined} ${reason === 'rejected'}`;
     sums.set(name, sumOf(sums.get(name), one));
   }
   const summed = new Set(older);
@@ -77,13 +79,14 @@ function summedUp(spent: readonly Spent[], now: number, longestMs: number): read
 }
 
 /** Returns a sum with one more request, which is the newest one. It counts for as long as the one that counts for longest. */
-function sumOf(sum: Spent | undefined, { id, generation, at, issuedAt, refusedAt, tokens = 1 }: Spent): Spent {
+function sumOf(sum: Spent | undefined, { id, generation, at, issuedAt, refusedAt, reason }: Spent): Spent {
   const latest = (one: number | undefined, other: number | undefined) => one && Math.max(one, other ?? 0);
   return {
-    ...{ id, generation, name: '', keyId: '', instance: '', reason: 'several', at: Math.max(at, sum?.at ?? 0) },
+    ...{ id, generation, name: '', keyId: '', instance: '', at: Math.max(at, sum?.at ?? 0) },
+    reason: reason === 'rejected' ? reason : 'several',
     issuedAt: latest(issuedAt, sum?.issuedAt),
     refusedAt: latest(refusedAt, sum?.refusedAt),
-    tokens: tokens + (sum?.tokens ?? 0),
+    tokens: 1 + (sum?.tokens ?? 0),
   };
 }
 

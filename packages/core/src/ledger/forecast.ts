@@ -3,7 +3,7 @@ import { costOf, countsFrom, roomAt, roomsIn } from './count.ts';
 import { type Denial, withReservation } from './decide.ts';
 import type { Limits, TermLimits } from './limits.ts';
 import { allHolds, type Caller, type Hold, holdsOf, isAlone, lastOf, mostUnderWay, waitedFor } from './pace.ts';
-import { type IssuanceReason, isOpen, type LedgerRecord, type Spent } from './record.ts';
+import { type IssuanceReason, isOneRequest, isOpen, type LedgerRecord, type Spent } from './record.ts';
 import { type EnforcedTerm, enforcedTerms } from './terms.ts';
 
 // Tells what the record allows next. Every answer comes from the list that decides about a token.
@@ -58,7 +58,7 @@ export function refusedUntil(
 
 /** Returns who has asked for tokens. */
 export function callersIn({ spent, states, tokens, refusals: ofClient }: LedgerRecord): Caller[] {
-  const named = spent.filter(({ reason }) => reason !== 'several' && reason !== 'stated');
+  const named = spent.filter(isOneRequest);
   const callers = [
     ...[...named, ...tokens].map(({ name, keyId }): Caller => ({ name, keyId, secretId: '' })),
     ...Object.keys(states).map((name): Caller => ({ name, keyId: '', secretId: '' })),

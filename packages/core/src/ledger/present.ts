@@ -1,4 +1,5 @@
 import {
+  isOneRequest,
   isUnknown,
   type LedgerRecord,
   newRecord,
@@ -243,16 +244,15 @@ function unitedBy<Part>(
 /** The sums of a record have all of its older requests. So they take the place of those in the other record. */
 function unitedSpent(one: readonly Spent[], other: readonly Spent[]): Spent[] {
   const after = (spent: readonly Spent[], summedUpTo: number) => {
-    return spent.filter(
-      ({ reason, generation }) => reason === 'several' || reason === 'stated' || generation > summedUpTo,
-    );
+    return spent.filter((one) => !isOneRequest(one) || one.generation > summedUpTo);
   };
   const rows = unitedBy(after(one, summedUpTo(other)), after(other, summedUpTo(one)), ({ id }) => id, surer);
   return rows.sort((a, b) => a.generation - b.generation);
 }
 
 function summedUpTo(spent: readonly Spent[]): number {
-  return Math.max(0, ...spent.filter(({ reason }) => reason === 'several').map(({ generation }) => generation));
+  const sums = spent.filter((one) => !isOneRequest(one) && one.reason !== 'stated');
+  return Math.max(0, ...sums.map(({ generation }) => generation));
 }
 
 function surer(one: Spent, other: Spent): Spent {

@@ -24,7 +24,10 @@ export interface Spent {
   readonly name: string;
   readonly keyId: string;
   readonly instance: string;
-  /** `several`: a sum of older requests. `stated`: tokens that the record has not seen. */
+  /**
+   * `several`: a sum of older requests. Those of the reason `rejected` have sums of their own, which
+   * keep that reason. `stated`: tokens that the record has not seen.
+   */
   readonly reason: IssuanceReason | 'several' | 'stated';
   /** It replaces a token that died: the API had accepted it, and answered 401 later. */
   readonly died?: true | undefined;
@@ -34,7 +37,7 @@ export interface Spent {
   readonly issuedAt?: number | undefined;
   /** When the endpoint refused it. Such a request counts only where the provider counts requests. */
   readonly refusedAt?: number | undefined;
-  /** The number of tokens, or of refused requests. Default 1. */
+  /** The number of tokens, or of refused requests, of a sum or a statement. */
   readonly tokens?: number | undefined;
 }
 
@@ -250,6 +253,11 @@ export function tokensInUse(record: LedgerRecord, now: number): StoredToken[] {
 /** Returns the margin: a token is served only while it has more life left than this. */
 export function marginOf(lifetimeMs: number): number {
   return Math.min(60_000, lifetimeMs / 10);
+}
+
+/** Returns whether this is one request, and neither a sum nor a statement. */
+export function isOneRequest({ tokens }: Spent): boolean {
+  return tokens === undefined;
 }
 
 /** Returns whether other processes wait for the outcome of a request. */

@@ -13,7 +13,7 @@ import type { Limits } from '../ledger/limits.ts';
 import { statedIn } from '../ledger/orders.ts';
 import { type Caller, holdsOf, type Hold as LedgerHold, lastOf } from '../ledger/pace.ts';
 import { figuresOf } from '../ledger/quota.ts';
-import { isOpen, type LogEntry, reasonOf, type Spent, settledAt, tokensInUse } from '../ledger/record.ts';
+import { isOneRequest, isOpen, type LogEntry, reasonOf, type Spent, settledAt, tokensInUse } from '../ledger/record.ts';
 import type { Clock } from '../platform/clock.ts';
 import { toLocalTime } from '../record/record-time.ts';
 import type { View } from '../record/shared-record.ts';
@@ -112,8 +112,8 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
   };
 }
 
-function isIssuance({ reason, refusedAt }: Spent): boolean {
-  return refusedAt === undefined && reason !== 'several' && reason !== 'stated';
+function isIssuance(one: Spent): boolean {
+  return one.refusedAt === undefined && isOneRequest(one);
 }
 
 function becauseOf({ cause }: Refused): Usage['refusedBecause'] {

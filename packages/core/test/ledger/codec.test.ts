@@ -29,7 +29,17 @@ const full = recordWith([issuedAt(noon - 1), issuedAt(noon)], {
   states: {
     orders: { failures: { count: 1, at: noon, kind: 'unknown', code: 'not_json' }, rejections: { count: 1, at: noon } },
   },
-  refusals: { secret: { count: 1, at: noon, status: 401, code: 'invalid_client', keyId: 'key', instance: 'process' } },
+  refusals: {
+    secret: {
+      count: 1,
+      at: noon,
+      status: 401,
+      code: 'invalid_client',
+      name: 'orders',
+      keyId: 'key',
+      instance: 'process',
+    },
+  },
   later: { until: noon + 1, at: noon, kind: 'refused', status: 429, code: 'slow_down' },
   tokens: [tokenWith()],
   log: [{ id: 'note', at: noon, kind: 'reset', by: 'process' }],

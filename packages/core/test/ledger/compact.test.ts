@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compact } from '../../src/ledger/compact.ts';
-import { roomsIn, tightest } from '../../src/ledger/count.ts';
+import { leavesAt, roomsIn, tightest } from '../../src/ledger/count.ts';
 import { limitsFor } from '../../src/ledger/limits.ts';
 import { holdsOf } from '../../src/ledger/pace.ts';
 import { united } from '../../src/ledger/present.ts';
-import type { IssuanceReason, LedgerRecord } from '../../src/ledger/record.ts';
+import { type IssuanceReason, isOneRequest, type LedgerRecord, type Spent } from '../../src/ledger/record.ts';
 import { day, hour, minute, noon, second } from '../support/instants.ts';
 import { anyRecord, names } from './support/any-record.ts';
 import {
@@ -26,7 +26,7 @@ import {
 
 const compacted = (record: LedgerRecord, now = noon) => compact(record, now, usual);
 const requests = limitsFor([{ tokens: 150, windowMs: day, counts: 'requests' }], undefined, 'durable');
-const sumsOf = ({ spent }: LedgerRecord) => spent.filter(({ reason }) => reason === 'several');
+const sumsOf = ({ spent }: LedgerRecord) => spent.filter((one) => !isOneRequest(one));
 
 describe('requests', () => {
   test('of more than 200, the oldest become sums of a quarter of an hour, and 150 stay', () => {
@@ -99,17 +99,21 @@ describe('requests', () => {
   });
 
   test('that caused renewals after 401s have their share of the window, though later tokens made them old', () => {
-    const renewals = several(20, (index) => issuedAt(noon - 20 * hour + index * minute, { reason: 'rejected' }));
-    const later = several(200, (index) => issuedAt(noon - hour - index * minute, { name: 'stock' }));
-    const record = recordWith([...renewals, ...later]);
-    const limits = oneWindow(1_000);
-    const untilIn = (one: LedgerRecord) =>
-      holdsOf(one, { name: 'orders', keyId: 'key', secretId: 'secret' }, 'rejected', limits).find(
-        ({ kind }) => kind === 'rejections',
-      )?.until ?? 0;
-    expect(untilIn(record)).toBeGreaterThan(noon + 4 * hour);
-    expect(sumsOf(compact(record, noon, limits)).length).toBeGreaterThan(0);
-    expect(untilIn(compact(record, noon, limits))).toBe(untilIn(record));
+    const limits = oneWindow(300);
+    const { rejectedShare } = termOf(limits);
+    const renewals = several(rejectedShare, (index) => {
+      return issuedAt(noon - 20 * hour + index * minute, { reason: 'rejected' });
+    });
+    const record = recordWith([...renewals, ...several(150, (index) => issuedAt(noon - hour + index * second))]);
+    const next = compact(record, noon, limits);
+    expect(next.spent.slice(0, -150).map(({ reason }) => reason)).toEqual(several(6, () => 'rejected'));
+    const untilIn = (one: LedgerRecord) => {
+      const holds = holdsOf(one, { name: 'orders', keyId: 'key', secretId: 'secret' }, 'rejected', limits);
+      return holds.find(({ kind }) => kind === 'rejections')?.until ?? 0;
+    };
+    expect(untilIn(record)).toBe(leavesAt(renewals[0] as Spent, termOf(limits)));
+    expect(untilIn(next) - untilIn(record)).toBeGreaterThanOrEqual(0);
+    expect(untilIn(next) - untilIn(record)).toBeLessThan(17 * minute);
   });
 });
 
@@ -122,7 +126,9 @@ test('copies of a record that are compacted at different times count each token 
 describe('what paces', () => {
   const row = (at: number) => ({ count: 1, at });
   const failures = (at: number) => ({ ...row(at), kind: 'unknown' as const });
-  const refusals = (at: number) => ({ secret: { ...row(at), status: 401, keyId: 'key', instance: 'process' } });
+  const refusals = (at: number) => ({
+    secret: { ...row(at), status: 401, name: 'orders', keyId: 'key', instance: 'process' },
+  });
 
   test('is forgotten two days after the last failure', () => {
     const {

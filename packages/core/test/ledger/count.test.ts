@@ -136,7 +136,7 @@ describe('the share of renewals that 401s cause', () => {
 
   test('is one for all tokens', () => {
     const half = rejected('invoices', term.rejectedShare / 2);
-    expect(shareAt([...half, ...rejected('orders', 9)])).toBe(0);
-    expect(shareAt([...half, ...rejected('orders', 10)])).toBe(noon - 20 * hour + term.settledMs);
+    expect(shareAt([...half, ...rejected('orders', 19)])).toBe(0);
+    expect(shareAt([...half, ...rejected('orders', 20)])).toBe(noon - 20 * hour + term.settledMs);
   });
 });

@@ -101,17 +101,22 @@ describe('the number of tokens that can be issued now', () => {
 });
 
 test('those who asked for tokens are known by their requests, tokens and refusals, each once', () => {
-  const refusal = { count: 1, at: noon, status: 403, keyId: 'third key', instance: 'process' };
-  const record = recordWith([issuedAt(noon), issuedAt(noon + 1), issuedAt(noon, { name: 'sum', reason: 'several' })], {
-    tokens: [tokenWith({ name: 'stock' })],
-    states: { invoices: { refusals: { secret: refusal } }, empty: {} },
-  });
+  const refusal = { count: 1, at: noon, status: 403, name: 'invoices', keyId: 'third key', instance: 'process' };
+  const record = recordWith(
+    [issuedAt(noon), issuedAt(noon + 1), issuedAt(noon, { name: 'sum', reason: 'several', tokens: 2 })],
+    {
+      tokens: [tokenWith({ name: 'stock' })],
+      states: { invoices: { refusals: { secret: refusal } }, empty: {} },
+      refusals: { 'other secret': { ...refusal, name: 'stock', keyId: 'fourth key' } },
+    },
+  );
   expect(callersIn(record)).toEqual([
     { name: 'orders', keyId: 'key', secretId: '' },
     { name: 'stock', keyId: 'key', secretId: '' },
     { name: 'invoices', keyId: '', secretId: '' },
-    { name: 'invoices', keyId: 'third key', secretId: 'secret' },
     { name: 'empty', keyId: '', secretId: '' },
+    { name: 'stock', keyId: 'fourth key', secretId: 'other secret' },
+    { name: 'invoices', keyId: 'third key', secretId: 'secret' },
   ]);
 });
 

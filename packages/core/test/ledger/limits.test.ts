@@ -41,7 +41,7 @@ describe('the numbers of a term', () => {
 
   test('leaves slots for a cold start above renewals, and slots for reset above all else', () => {
     expect(usualTerm.ceilings).toEqual({ refresh: 84, cold: 110, expired: 110, rejected: 110, reset: 120 });
-    expect(usualTerm.rejectedShare).toBe(20);
+    expect(usualTerm.rejectedShare).toBe(40);
   });
 
   test('a new record of a shared store may gain no more than the reserve insures', () => {
@@ -58,7 +58,7 @@ describe('the numbers of a term', () => {
     [10, 8, 2],
   ])('a limit of %i leaves %i usable, and %i of them for a new record', (tokens, usable, newRecordCeiling) => {
     const limits = termOf(oneWindow(tokens, day, undefined, 'durable'));
-    expect(limits).toMatchObject({ tokens, usable, newRecordCeiling, rejectedShare: 1 });
+    expect(limits).toMatchObject({ tokens, usable, newRecordCeiling });
     expect(limits.ceilings).toMatchObject({ cold: usable, reset: usable });
   });
 

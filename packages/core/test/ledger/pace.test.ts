@@ -239,8 +239,8 @@ describe('refusals', () => {
     const [other, another] = [{ name: 'invoices' }, { secretId: 'another' }];
     expect([kinds(403, {}), kinds(403, other), kinds(403, another)]).toEqual([[['credentials', 'orders']], [], []]);
     expect([kinds(401, {}), kinds(401, other), kinds(401, another)]).toEqual([
-      [['credentials', undefined]],
-      [['credentials', undefined]],
+      [['credentials', 'orders']],
+      [['credentials', 'orders']],
       [],
     ]);
     expect([kinds(404, {}), kinds(404, other), kinds(404, another)]).toEqual([
@@ -276,17 +276,38 @@ describe('refusals', () => {
 });
 
 describe('renewals', () => {
+  const rejected = (state: Pick<Tried, 'record' | 'now'>, id: string, died = false): Tried =>
+    tried({ ...state.record, tokens: [] }, state.now, { reason: 'rejected', id, died }, issued);
+
   test('after 401s are 1, 2, 4 … 60 minutes apart for each token, and at most their share of the window', () => {
     let state: Pick<Tried, 'record' | 'now'> = { record: recordWith([]), now: noon };
-    const waits: number[] = [];
-    for (let index = 0; index < 20; index++) {
-      const { record, now } = state;
-      state = tried({ ...record, tokens: [] }, now, { reason: 'rejected', id: `${index}` }, issued);
-      waits.push(Math.round((state.now - now) / minute));
-    }
-    expect(waits.slice(0, 9)).toEqual([0, 1, 2, 4, 8, 16, 32, 60, 60]);
-    expect(waitOf(state.record, 'orders', state.now, 'rejected')).toBeGreaterThan(2 * hour);
-    expect(waitOf(state.record, 'orders', state.now, 'cold')).toBe(0);
+    const waits = several(12, (index) => {
+      const from = state.now;
+      state = rejected(state, `${index}`);
+      return Math.round((state.now - from) / minute);
+    });
+    expect(waits).toEqual([0, 1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60]);
+    const share = several(40, (index) => issuedAt(noon - index * second, { id: `${index}`, reason: 'rejected' }));
+    expect(waitOf(recordWith(share), 'orders', noon, 'rejected')).toBeGreaterThan(25 * hour);
+    expect(waitOf(recordWith(share.slice(1)), 'orders', noon, 'rejected')).toBe(0);
+    expect(waitOf(recordWith(share), 'orders', noon, 'cold')).toBe(0);
+  });
+
+  test('of a token that died come at once, and end the row', () => {
+    let state: Pick<Tried, 'record' | 'now'> = { record: recordWith([]), now: noon };
+    for (const id of ['first', 'second', 'third']) state = rejected(state, id);
+    const waits = ['fourth', 'fifth'].map((id) => {
+      const from = state.now;
+      state = rejected(state, id, true);
+      return state.now - from;
+    });
+    expect(waits).toEqual([second, second]);
+    expect(state.record.states['orders']?.rejections).toBeUndefined();
+    expect(state.record.spent.map(({ died }) => died)).toEqual([undefined, undefined, undefined, true, true]);
+    const share = several(40, (index) => issuedAt(noon - index, { id: `${index}`, reason: 'rejected', died: true }));
+    const caller = { ...callerOf('orders'), died: true };
+    const until = Math.max(...holdsOf(recordWith(share), caller, 'rejected', usual).map((hold) => hold.until));
+    expect(until).toBeGreaterThan(noon + 25 * hour);
   });
 
   test('ahead of expiry that bring no later expiry are not repeated before the end of the token', () => {
@@ -321,7 +342,7 @@ describe('an order to try again', () => {
   });
 
   test('ends what the endpoint said, refusals, the spacing after 401s, and the wait of a renewal', () => {
-    const refusal = { count: 1, at: noon, status: 401, keyId: 'key', instance: 'process' };
+    const refusal = { count: 1, at: noon, status: 401, name: 'orders', keyId: 'key', instance: 'process' };
     const cases: [Partial<LedgerRecord>, IssuanceReason][] = [
       [{ later: { until: noon + hour, at: noon, kind: 'refused', status: 429 } }, 'cold'],
       [{ refusals: { secret: refusal } }, 'cold'],
@@ -337,7 +358,7 @@ describe('an order to try again', () => {
   });
 
   test('does not pass over the share of renewals after 401s', () => {
-    const renewals = several(20, (index) => issuedAt(noon - 20 * hour + index * minute, { reason: 'rejected' }));
+    const renewals = several(40, (index) => issuedAt(noon - 20 * hour + index * minute, { reason: 'rejected' }));
     const ordered = withRetry(recordWith(renewals), noon, order);
     expect(waitOf(ordered, 'orders', noon, 'rejected')).toBeGreaterThan(4 * hour);
   });

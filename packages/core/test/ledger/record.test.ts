@@ -34,8 +34,7 @@ test('a token is served until a minute before its end, or a tenth of its life', 
 });
 
 test('of a sum of requests people see that somebody needed a token', () => {
-  expect([issuedAt(noon, { reason: 'rejected' }), issuedAt(noon, { reason: 'several' })].map(reasonOf)).toEqual([
-    'rejected',
-    'cold',
-  ]);
+  expect(
+    [issuedAt(noon, { reason: 'rejected' }), issuedAt(noon, { reason: 'several', tokens: 2 })].map(reasonOf),
+  ).toEqual(['rejected', 'cold']);
 });

@@ -93,7 +93,7 @@ describe('a failure', () => {
   });
 
   test('ends with a token: that of the token, its refusals and those of its client', () => {
-    const refusal = { count: 2, at: noon - hour, status: 401, keyId: 'key', instance: 'process' };
+    const refusal = { count: 2, at: noon - hour, status: 401, name: 'orders', keyId: 'key', instance: 'process' };
     const failed: LedgerRecord = {
       ...before,
       lost: { count: 3, at: noon - hour, kind: 'unknown' },

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { LedgerRecord, Quota, Spent } from '../../../src/ledger/record.ts';
+import { isOneRequest, type LedgerRecord, type Quota, type Spent } from '../../../src/ledger/record.ts';
 import { day, hour, minute, noon } from '../../support/instants.ts';
 import { recordWith } from './records.ts';
 
@@ -28,23 +28,27 @@ const hint = {
   code: maybe(fc.constantFrom('server_error', 'invalid_client')),
 };
 const failures = fc.record({ count: few, at: past, ...hint });
-const refusal = fc.record({ count: few, at: past, status, code: maybe(fc.constant('other')), keyId, instance });
+const refusal = fc.record({ count: few, at: past, status, code: maybe(fc.constant('other')), name, keyId, instance });
 const refusals = fc.dictionary(fc.constantFrom('secret', 'another secret', '*'), refusal, { maxKeys: 2 });
 
-const outcome = fc.constantFrom('issued', 'unknown', 'unknown', 'open', 'refused', 'several', 'stated');
+const outcome = fc.constantFrom('issued', 'unknown', 'unknown', 'open', 'refused', 'sum', 'stated');
 const spent = fc
   .record({
     ...{ id: fc.nat({ max: 999 }), at: past, name, keyId, instance, outcome, tokens: few },
     ...{ reason: fc.constantFrom('cold', 'refresh', 'expired', 'rejected', 'reset'), knownMs: fc.nat(minute) },
+    died: maybe(fc.constant(true as const)),
   })
   .map(({ id, outcome: kind, knownMs, tokens, ...request }): Spent => {
     const at = Math.min(noon, request.at + knownMs);
     const row = { ...request, id: `request ${id}`, generation: request.at + id };
     const nobody = { name: '', keyId: '', instance: '' };
-    if (kind === 'several')
-      return { ...row, ...nobody, reason: kind, ...(knownMs % 2 ? { issuedAt: at } : {}), tokens };
+    if (kind === 'sum') {
+      const reason = row.reason === 'rejected' ? row.reason : 'several';
+      return { ...row, ...nobody, reason, ...(knownMs % 2 ? { issuedAt: at } : {}), tokens };
+    }
     if (kind === 'stated') return { ...row, ...nobody, id: 'stated', reason: kind, issuedAt: at, tokens };
-    if (kind === 'open') return { ...row, at: noon, until: noon + 1 + knownMs };
+    // What the renewal of a token that died ends when it lapses, an older memory brings back once more.
+    if (kind === 'open') return { ...row, died: undefined, at: noon, until: noon + 1 + knownMs };
     return { ...row, ...(kind === 'issued' && { issuedAt: at }), ...(kind === 'refused' && { refusedAt: at }) };
   });
 const term = fc.record({
@@ -90,9 +94,8 @@ const parts = {
 export const anyRecord: fc.Arbitrary<LedgerRecord> = fc.record(parts).map(({ spent: rows, limits, log, ...record }) => {
   const sorted = { limits: [...limits].sort((a, b) => b.seenAt - a.seenAt), log: [...log].sort((a, b) => a.at - b.at) };
   // A sum has all that is older.
-  const summedUpTo = Math.max(...rows.filter(({ reason }) => reason === 'several').map(({ generation }) => generation));
-  const kept = rows.filter(
-    ({ reason, generation }) => reason === 'several' || reason === 'stated' || generation > summedUpTo,
-  );
+  const sums = rows.filter((one) => !isOneRequest(one) && one.reason !== 'stated');
+  const summedUpTo = Math.max(...sums.map(({ generation }) => generation));
+  const kept = rows.filter((one) => !isOneRequest(one) || one.generation > summedUpTo);
   return recordWith(kept, { ...record, ...sorted });
 });
