@@ -47,151 +47,131 @@ export function decodeRecord(text: string, isNew = false): LedgerRecord | 'damag
   const sum = text.slice(length, length + 9);
   if (text.length > maxLength || (!isNew && sum !== `${checksum(json)} `)) return 'damaged';
   try {
-    return readRecord(JSON.parse(json), form);
+    const record = readRecord(JSON.parse(json));
+    return record.form === form ? { ...record, form: Math.max(form, newForm) } : 'damaged';
   } catch {
     return 'damaged';
   }
 }
 
-function readRecord(wire: unknown, form: number): LedgerRecord {
-  const own = membersOf(wire);
-  check(own['form'] === form);
-  return {
-    form: Math.max(form, newForm),
-    id: text(own['id']),
-    sequence: count(own['sequence']),
-    generation: count(own['generation']),
-    completeSince: count(own['completeSince']),
-    latestAt: count(own['latestAt']),
-    leaptAt: count(own['leaptAt']),
-    limits: list(own['limits'], 64, readTerm),
-    spent: uniqueIds(list(own['spent'], maxRows, readSpent)),
-    states: named(own['states'], readState),
-    lost: optional(own['lost'], readFailures),
-    refusals: named(own['refusals'], readRefusal),
-    later: optional(own['later'], readLater),
-    retries: optional(own['retries'], (part) => ({ ...readStreak(part), id: text(membersOf(part)['id']) })),
-    tokens: list(own['tokens'], maxNames, readToken),
-    log: list(own['log'], 1_000, readLogEntry),
-    quota: optional(own['quota'], readQuota),
+type Read<Part> = (wire: unknown) => Part;
+/** How to read each member of a part. The compiler finds one that is missing. */
+type Shape<Part> = { readonly [Name in keyof Part]-?: Read<Part[Name]> };
+
+const streak: Shape<Streak> = { count, at: count };
+
+const hint: Shape<Hint> = {
+  kind: oneOf('unreached', 'unknown', 'died', 'refused'),
+  status: optional(count),
+  code: optional(text),
+};
+
+const readRefusal = object<Refusal>({
+  ...streak,
+  status: count,
+  code: optional(oauthErrorCode),
+  name: text,
+  keyId: text,
+  instance: text,
+});
+
+/** Another version of this package, or an attacker with access to the store, may have written any text as a code. */
+function hinted<Part extends Hint>(read: Read<Part>): Read<Part> {
+  return (wire) => {
+    const part = read(wire);
+    return part.kind === 'refused' ? { ...part, code: part.code && oauthErrorCode(part.code) } : part;
   };
 }
 
-function readTerm(wire: unknown): StatedTerm {
-  const { counts, ...own } = membersOf(wire);
-  const [tokens, windowMs, reserve] = [count(own['tokens']), count(own['windowMs']), count(own['reserve'])];
-  check(reserve < tokens && windowMs > 0);
-  const term = { tokens, windowMs, reserve, seenAt: count(own['seenAt']), by: text(own['by']) };
-  return counts === undefined ? term : { ...term, counts: oneOf(counts, ['requests'] as const) };
-}
+const readFailures = hinted(object<Failures>({ ...streak, ...hint }));
 
-const reasons = ['cold', 'refresh', 'expired', 'rejected', 'reset', 'several', 'stated'] as const;
+const readState = object<TokenState>({
+  failures: optional(readFailures),
+  refusals: optional(named(readRefusal)),
+  rejections: optional(object<Streak>(streak)),
+  resetUpTo: optional(count),
+  resetHash: optional(text),
+});
 
-function readSpent(wire: unknown): Spent {
-  const own = membersOf(wire);
-  return {
-    id: text(own['id']),
-    at: count(own['at']),
-    generation: count(own['generation']),
-    name: text(own['name']),
-    keyId: text(own['keyId']),
-    instance: text(own['instance']),
-    reason: oneOf(own['reason'], reasons),
-    died: optional(own['died'], readTrue),
-    until: optional(own['until'], count),
-    issuedAt: optional(own['issuedAt'], count),
-    refusedAt: optional(own['refusedAt'], count),
-    tokens: optional(own['tokens'], count),
-  };
-}
+const readTerm = object<StatedTerm>({
+  tokens: count,
+  windowMs: count,
+  reserve: count,
+  counts: optional(oneOf('requests')),
+  seenAt: count,
+  by: text,
+});
 
-function readState(wire: unknown): TokenState {
-  const own = membersOf(wire);
-  return {
-    failures: optional(own['failures'], readFailures),
-    refusals: optional(own['refusals'], (part) => named(part, readRefusal)),
-    rejections: optional(own['rejections'], readStreak),
-    resetUpTo: optional(own['resetUpTo'], count),
-    resetHash: optional(own['resetHash'], text),
-  };
-}
+const readSpent = object<Spent>({
+  id: text,
+  at: count,
+  generation: count,
+  name: text,
+  keyId: text,
+  instance: text,
+  reason: oneOf('cold', 'refresh', 'expired', 'rejected', 'reset', 'several', 'stated'),
+  died: optional(oneOf(true)),
+  until: optional(count),
+  issuedAt: optional(count),
+  refusedAt: optional(count),
+  tokens: optional(count),
+});
 
-function readStreak(wire: unknown): Streak {
-  const own = membersOf(wire);
-  return { count: count(own['count']), at: count(own['at']) };
-}
+const readToken = object<StoredToken>({
+  name: text,
+  keyId: text,
+  id: text,
+  generation: count,
+  expiresAt: count,
+  lifetimeMs: count,
+  sealed: text,
+  hash: optional(text),
+  expiredBy: optional(count),
+  renewAfter: optional(count),
+});
 
-const kinds = ['unreached', 'unknown', 'died', 'refused'] as const;
+const readNote = object<LogEntry>({
+  id: text,
+  at: count,
+  kind: oneOf('reset', 'retry', 'spent'),
+  by: text,
+  name: optional(text),
+  reason: optional(text),
+  tokenId: optional(text),
+});
 
-function readHint(wire: unknown): Hint {
-  const own = membersOf(wire);
-  const kind = oneOf(own['kind'], kinds);
-  return { kind, status: optional(own['status'], count), code: optional(own['code'], codeOf(kind)) };
-}
+const readRecord = object<LedgerRecord>({
+  form: count,
+  id: text,
+  sequence: count,
+  generation: count,
+  completeSince: count,
+  latestAt: count,
+  leaptAt: count,
+  limits: list(64, (wire) => {
+    const term = readTerm(wire);
+    check(term.reserve < term.tokens && term.windowMs > 0);
+    return term;
+  }),
+  spent(wire) {
+    const spent = list(maxRows, readSpent)(wire);
+    check(new Set(spent.map(({ id }) => id)).size === spent.length);
+    return spent;
+  },
+  states: named(readState),
+  lost: optional(readFailures),
+  refusals: named(readRefusal),
+  later: optional(hinted(object<Later>({ until: count, at: count, ...hint }))),
+  retries: optional(object<Streak & { readonly id: string }>({ ...streak, id: text })),
+  tokens: list(maxNames, readToken),
+  log: list(1_000, readNote),
+  quota: optional(object<QuotaSaid>({ askedAt: count, at: count, figures: list(maxQuotas, readQuota) })),
+});
 
-/** Another version of this package, or an attacker with access to the store, may have written any text. */
-function codeOf(kind: Hint['kind']) {
-  return (wire: unknown): string => (kind === 'refused' ? oauthErrorCode(text(wire)) : text(wire));
-}
-
-function readFailures(wire: unknown): Failures {
-  return { ...readStreak(wire), ...readHint(wire) };
-}
-
-function readLater(wire: unknown): Later {
-  const own = membersOf(wire);
-  return { until: count(own['until']), at: count(own['at']), ...readHint(wire) };
-}
-
-function readRefusal(wire: unknown): Refusal {
-  const own = membersOf(wire);
-  return {
-    ...readStreak(wire),
-    status: count(own['status']),
-    code: optional(own['code'], codeOf('refused')),
-    name: text(own['name']),
-    keyId: text(own['keyId']),
-    instance: text(own['instance']),
-  };
-}
-
-function readToken(wire: unknown): StoredToken {
-  const own = membersOf(wire);
-  return {
-    name: text(own['name']),
-    keyId: text(own['keyId']),
-    id: text(own['id']),
-    generation: count(own['generation']),
-    expiresAt: count(own['expiresAt']),
-    lifetimeMs: count(own['lifetimeMs']),
-    sealed: text(own['sealed']),
-    hash: optional(own['hash'], text),
-    expiredBy: optional(own['expiredBy'], count),
-    renewAfter: optional(own['renewAfter'], count),
-  };
-}
-
-function readLogEntry(wire: unknown): LogEntry {
-  const own = membersOf(wire);
-  return {
-    id: text(own['id']),
-    at: count(own['at']),
-    kind: oneOf(own['kind'], ['reset', 'retry', 'spent']),
-    by: text(own['by']),
-    name: optional(own['name'], text),
-    reason: optional(own['reason'], text),
-    tokenId: optional(own['tokenId'], text),
-  };
-}
-
-function readQuota(wire: unknown): QuotaSaid {
-  const own = membersOf(wire);
-  const figures = list(own['figures'], maxQuotas, (figure) => {
-    const numbers = list(figure, 64, count);
-    check(numbers.length >= 4);
-    return numbers as unknown as Quota;
-  });
-  return { askedAt: count(own['askedAt']), at: count(own['at']), figures };
+function readQuota(wire: unknown): Quota {
+  const numbers = list(64, count)(wire);
+  check(numbers.length >= 4);
+  return numbers as unknown as Quota;
 }
 
 // Everything below throws if a part is damaged.
@@ -210,41 +190,49 @@ function count(wire: unknown): number {
   return wire as number;
 }
 
-function readTrue(wire: unknown): true {
-  check(wire === true);
-  return true;
+function oneOf<Word>(...words: readonly Word[]): Read<Word> {
+  return (wire) => {
+    check(words.includes(wire as Word));
+    return wire as Word;
+  };
 }
 
-function oneOf<Word extends string>(wire: unknown, words: readonly Word[]): Word {
-  const word = words.find((each) => each === wire);
-  check(word !== undefined);
-  return word;
+function optional<Part>(read: Read<Part>): Read<Part | undefined> {
+  return (wire) => (wire === undefined ? undefined : read(wire));
 }
 
-function optional<Part>(wire: unknown, read: (wire: unknown) => Part): Part | undefined {
-  return wire === undefined ? undefined : read(wire);
+function list<Part>(most: number, read: Read<Part>): Read<Part[]> {
+  return (wire) => {
+    check(Array.isArray(wire) && wire.length <= most);
+    return wire.map((part) => read(part));
+  };
 }
 
-function list<Part>(wire: unknown, most: number, read: (wire: unknown) => Part): Part[] {
-  check(Array.isArray(wire) && wire.length <= most);
-  return wire.map((part) => read(part));
+/** Members that are not in the shape are left out. A polluted prototype has none. */
+function object<Part>(shape: Shape<Part>): Read<Part> {
+  const members = Object.entries(shape) as [string, Read<unknown>][];
+  return (wire) => {
+    const own = membersOf(wire);
+    const part: Record<string, unknown> = {};
+    for (const [name, read] of members) {
+      const value = read(own[name]);
+      if (value !== undefined) part[name] = value;
+    }
+    return part as Part;
+  };
 }
 
-/** Returns the own members of an object. A polluted prototype has none of them. */
+function named<Part>(read: Read<Part>): Read<Readonly<Record<string, Part>>> {
+  return (wire) => {
+    const members = Object.entries(membersOf(wire));
+    check(members.length <= maxNames);
+    const found: Record<string, Part> = Object.create(null);
+    for (const [name, part] of members) found[name] = read(part);
+    return found;
+  };
+}
+
 function membersOf(wire: unknown): Readonly<Record<string, unknown>> {
   check(wire === Object(wire) && !Array.isArray(wire));
   return Object.assign(Object.create(null), wire);
-}
-
-function named<Part>(wire: unknown, read: (wire: unknown) => Part): Readonly<Record<string, Part>> {
-  const members = Object.entries(membersOf(wire));
-  check(members.length <= maxNames);
-  const found: Record<string, Part> = Object.create(null);
-  for (const [name, part] of members) found[name] = read(part);
-  return found;
-}
-
-function uniqueIds(spent: Spent[]): Spent[] {
-  check(new Set(spent.map(({ id }) => id)).size === spent.length);
-  return spent;
 }

@@ -17,18 +17,18 @@ const ledger = (file: string, find: string, replace: string): Change => ({ file:
 
 const hint: readonly Change[] = [
   ledger('decide.ts', 'reason, died, until: now + leaseMs }', "reason, died, until: now + leaseMs, region: 'north' }"),
-  ledger('codec.ts', "reason: oneOf(own['reason'], reasons),", "$&\n    region: optional(own['region'], text),"),
+  ledger('codec.ts', '  died: optional(oneOf(true)),', '$&\n  region: optional(text),'),
 ];
 
 /** What the number 5 brings: a row counts as often as its `weight` says, and each new row has the weight 2. */
 const weight: readonly Change[] = [
   ledger('codec.ts', '[newForm]', '[4, 5]'),
-  ledger('codec.ts', "reason: oneOf(own['reason'], reasons),", "$&\n    weight: optional(own['weight'], count),"),
+  ledger('codec.ts', '  died: optional(oneOf(true)),', '$&\n  weight: optional(count),'),
   ledger('decide.ts', 'until: now + leaseMs }', 'until: now + leaseMs, ...(record.form > 4 && { weight: 2 }) }'),
   ledger('count.ts', 'costOf({ tokens = 1, refusedAt }', 'costOf({ tokens = 1, weight = 1, refusedAt }'),
   ledger('count.ts', "counts !== 'requests' ? 0 : tokens", "counts !== 'requests' ? 0 : tokens * weight"),
-  ledger('compact.ts', 'refusedAt, tokens = 1 }: Spent)', 'refusedAt, tokens = 1, weight = 1 }: Spent)'),
-  ledger('compact.ts', 'tokens: tokens + (', 'tokens: tokens * weight + ('),
+  ledger('compact.ts', 'refusedAt, reason }: Spent)', 'refusedAt, reason, weight = 1 }: Spent)'),
+  ledger('compact.ts', 'tokens: 1 + (', 'tokens: weight + ('),
 ];
 const raised: readonly Change[] = [ledger('record.ts', 'newForm: number = 4', 'newForm: number = 5')];
 
