@@ -34,13 +34,14 @@ const refusals = fc.dictionary(fc.constantFrom('secret', 'another secret', '*'),
 const outcome = fc.constantFrom('issued', 'unknown', 'unknown', 'open', 'refused', 'sum', 'stated');
 const spent = fc
   .record({
-    ...{ id: fc.nat({ max: 999 }), at: past, name, keyId, instance, outcome, tokens: few },
+    ...{ salt: fc.nat({ max: 999 }), at: past, name, keyId, instance, outcome, tokens: few },
     ...{ reason: fc.constantFrom('cold', 'refresh', 'expired', 'rejected', 'reset'), knownMs: fc.nat(minute) },
     died: maybe(fc.constant(true as const)),
   })
-  .map(({ id, outcome: kind, knownMs, tokens, ...request }): Spent => {
+  .map(({ salt, outcome: kind, knownMs, tokens, ...request }): Spent => {
     const at = Math.min(noon, request.at + knownMs);
-    const row = { ...request, id: `request ${id}`, generation: request.at + id };
+    const generation = request.at + salt;
+    const row = { ...request, id: `request ${generation}`, generation };
     const nobody = { name: '', keyId: '', instance: '' };
     if (kind === 'sum') {
       const reason = row.reason === 'rejected' ? row.reason : 'several';
