@@ -4,6 +4,7 @@ import { oneMore, oneMoreSpaced } from './pauses.ts';
 import {
   type Failures,
   type Hint,
+  isUnknown,
   type LedgerRecord,
   marginOf,
   none,
@@ -139,7 +140,9 @@ function unreached(
 ): LedgerRecord {
   const at = failedAt(record, now, own);
   const hint: Hint = { kind: 'unreached', status };
-  return failed(withLater(withRow(record, own, undefined), at, hint, retryAfterMs), own, at, hint);
+  const next = withLater(withRow(record, own, undefined), at, hint, retryAfterMs);
+  // When it lapsed, it was counted as a failure.
+  return isUnknown(own) ? next : failed(next, own, at, hint);
 }
 
 function refused(

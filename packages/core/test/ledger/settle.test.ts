@@ -85,11 +85,14 @@ describe('a failure', () => {
     expect(unreached.lost).toBeUndefined();
   });
 
-  test('of a process that died is one of unknown outcome, from its request on', () => {
+  test('of a process that died is one of unknown outcome, from its request on, and counts once', () => {
     const record = lapsed(before, open);
     const failures = { count: 1, at: open.at, kind: 'died' };
     expect(record).toMatchObject({ lost: failures, states: { orders: { failures } } });
     expect(record.spent).toEqual([{ ...open, until: undefined }]);
+    // It lives after all.
+    for (const answer of [ambiguous(), unreachable()])
+      expect(settled(answer, record, noon + minute).states['orders']?.failures).toEqual(failures);
   });
 
   test('ends with a token: that of the token, its refusals and those of its client', () => {
