@@ -125,7 +125,7 @@ export function withReservation(
 ): { readonly record: LedgerRecord; readonly reserved: Spent } {
   const { id, name, keyId, instance, leaseMs } = query;
   const died = reason === 'rejected' && query.died ? true : undefined;
-  const generation = Math.max(record.generation, now, query.resetUpTo) + 1;
+  const generation = Math.max(record.generation, now, query.resetUpTo, resetUpTo(record, name)) + 1;
   const reserved: Spent = { id, at: now, generation, name, keyId, instance, reason, died, until: now + leaseMs };
   const reset = withReset(record, name, isRemembered(query.resetUpTo, now) ? query.resetUpTo : 0);
   return { record: { ...reset, generation, spent: [...record.spent, reserved] }, reserved };

@@ -81,6 +81,8 @@ describe('a request', () => {
     const ahead = recordWith([issuedAt(noon, { generation: noon + hour })]);
     expect(reservation(ahead).reserved.generation).toBe(noon + hour + 1);
     expect(reservation(ahead, { resetUpTo: noon + 3 * hour }).reserved.generation).toBe(noon + 3 * hour + 1);
+    const reset = recordWith([], { states: { orders: { resetUpTo: noon + 2 * hour } } });
+    expect(reservation(reset).reserved.generation).toBe(noon + 2 * hour + 1);
   });
 
   test('is one too many when an eighth of the usable tokens is under way', () => {
