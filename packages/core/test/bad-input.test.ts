@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { readTokenResponse } from '../src/endpoint/token-response.ts';
 import { createServiceAuth, memoryStore } from '../src/index.ts';
 import { decodeRecord, encodeRecord } from '../src/ledger/codec.ts';
-import type { LedgerRecord } from '../src/ledger/journal.ts';
+import type { LedgerRecord } from '../src/ledger/record.ts';
 import { type Bed, createBed, day, failure, hour, minute, second } from './support/bed.ts';
 import { secretCanary, tokenCanary } from './support/canaries.ts';
 import { startServer, startSocketServer } from './support/loopback.ts';
@@ -575,14 +575,14 @@ describe('bad input: options', () => {
 
 describe('bad input: records', () => {
   const damages: Record<string, (text: string, record: LedgerRecord) => string> = {
-    'of an unknown version': (text) => text.replace('/3 ', '/77 '),
+    'of an unknown version': (text) => text.replace('/4 ', '/77 '),
     'with a flipped bit': (text) => text.replace('orders', 'osders'),
     'of 3.9 million characters': (_, record) =>
-      encodeRecord({ ...record, attempts: new Array(60_000).fill(record.attempts[0]) }).slice(0, 3_900_000),
+      encodeRecord({ ...record, spent: new Array(60_000).fill(record.spent[0]) }).slice(0, 3_900_000),
     'with a negative instant': (_, record) => encodeRecord({ ...record, completeSince: -1 }),
     'with an id that comes twice': (_, record) =>
-      encodeRecord({ ...record, attempts: [...record.attempts, ...record.attempts] }),
-    'with an instant that no Date can show': (_, record) => encodeRecord({ ...record, highWaterAt: 9e15 }),
+      encodeRecord({ ...record, spent: [...record.spent, ...record.spent] }),
+    'with an instant that no Date can show': (_, record) => encodeRecord({ ...record, latestAt: 9e15 }),
     'that is truncated': (text) => text.slice(0, 200),
     'that is empty': () => '',
     'of ten megabytes': (text) => text.padEnd(10_000_000),
@@ -608,13 +608,11 @@ describe('bad input: records', () => {
     const first = await token(client());
     const record = decodeRecord((await store.text()) ?? '') as LedgerRecord;
     const at = Date.UTC(9999, 11, 31);
-    const attempts = record.attempts.map((attempt) => {
-      return { ...attempt, at, outcome: attempt.outcome && { ...attempt.outcome, at } };
-    });
-    await store.replace(encodeRecord({ ...record, attempts }));
+    const spent = record.spent.map((one) => ({ ...one, at, issuedAt: at }));
+    await store.replace(encodeRecord({ ...record, spent }));
     await clock.advance(10 * day);
     expect(await client().getUsage()).toMatchObject({ used: 1 });
-    await store.replace(encodeRecord({ ...record, attempts, highWaterAt: at }));
+    await store.replace(encodeRecord({ ...record, spent, latestAt: at }));
     expect(await client().getUsage()).toMatchObject({ used: 1, issuances: [{ id: first.id, at: clock.now() }] });
     await token(client());
     await clock.advance(2 * day);
@@ -624,7 +622,7 @@ describe('bad input: records', () => {
 
   test.each([
     ['sequence', (record: LedgerRecord) => ({ ...record, sequence: 8e15, tokens: [] })],
-    ['reset', (record: LedgerRecord) => ({ ...record, revoked: { orders: 8e15 } })],
+    ['reset', (record: LedgerRecord) => ({ ...record, states: { orders: { resetUpTo: 8e15 } } })],
   ])(
     '30: a record with a %s at the end of all numbers stays as it is, until somebody deletes it and restarts the processes that remember it',
     async (_, forge) => {

@@ -7,6 +7,7 @@ const methods = [
   'getToken',
   'peekToken',
   'invalidate',
+  'reportAccepted',
   'reportBypass',
   'reset',
   'retryNow',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { StoreDurability } from '../src/index.ts';
 import { decodeRecord, encodeRecord } from '../src/ledger/codec.ts';
-import type { LedgerRecord } from '../src/ledger/journal.ts';
+import type { LedgerRecord } from '../src/ledger/record.ts';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
 import { secretCanary, tokenCanary } from './support/canaries.ts';
 import { settled } from './support/manual-clock.ts';

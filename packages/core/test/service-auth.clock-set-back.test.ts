@@ -55,15 +55,15 @@ describe.each(aheads)('a store whose clock was %i ms ahead and is put right', (a
     expect(await servedAfter(bed)).toBeLessThanOrEqual(20 * second);
   });
 
-  test('ends a pause that the provider asked for, at most an hour after somebody came', async () => {
+  test('ends a pause that the provider asked for when it would have ended', async () => {
     const bed = bedAhead(aheadMs);
     bed.endpoint.next(answering(429, '', { 'retry-after': '7200' }));
     const auth = bed.client();
     await failure('ERR_RATE_LIMITED', bed.token(auth));
     bed.store.aheadMs = 0;
     const error = await failure('ERR_RATE_LIMITED', bed.token(bed.client()));
-    expect((error.retryAt ?? 0) - bed.clock.now()).toBeGreaterThan(hour - minute);
-    expect(await servedAfter(bed)).toBeLessThanOrEqual(hour + 10 * second);
+    expect((error.retryAt ?? 0) - bed.clock.now()).toBeGreaterThan(2 * hour - minute);
+    expect(await servedAfter(bed)).toBeLessThanOrEqual(2 * hour + 10 * second);
   });
 
   test('ends the lease of a process that was killed', async () => {
@@ -143,19 +143,17 @@ describe.each(aheads)('a store whose clock was %i ms ahead and is put right', (a
   });
 });
 
-test('a process that reads the record after hours shortens the life of the token there, and others follow it', async () => {
+test('a process that reads the record after hours, and before anybody writes it, shortens the life of the token there, and others follow it', async () => {
   const bed = bedAhead(3 * hour);
   const { client, clock, endpoint, store, token } = bed;
   const measuring = client();
   const first = await token(measuring);
   store.aheadMs = 0;
-  // No process read the record while the clock was behind it, so this one cannot know.
+  // No process read the record while the clock was behind it, so others can't know.
   await clock.advance(10 * hour);
+  await token(measuring);
   const blind = client();
   expect((await token(blind)).value).toBe(first.value);
-  await token(measuring);
-  await clock.advance(30 * second);
-  await token(blind);
   endpoint.otherwise(answering(401));
   await clock.advance(14 * hour - minute);
   await failure('ERR_CREDENTIALS_REJECTED', token(blind));

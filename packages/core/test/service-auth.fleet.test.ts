@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { errorPage } from '../src/contract/errors.ts';
 import { decodeRecord, encodeRecord } from '../src/ledger/codec.ts';
-import type { LedgerRecord } from '../src/ledger/journal.ts';
+import type { LedgerRecord } from '../src/ledger/record.ts';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
 import { createManualClock, settled } from './support/manual-clock.ts';
 import { answering, failing, gated, silent } from './support/scripted-endpoint.ts';
@@ -273,8 +273,8 @@ describe('a back-off of the whole fleet', () => {
       .catch(() => {});
     await settled();
     const record = decodeRecord((await store.text()) ?? '') as LedgerRecord;
-    const attempts = record.attempts.map((attempt) => ({ ...attempt, until: clock.now() + hour }));
-    await store.replace(encodeRecord({ ...record, attempts }));
+    const spent = record.spent.map((one) => ({ ...one, until: clock.now() + hour }));
+    await store.replace(encodeRecord({ ...record, spent }));
     const waiting = failure('ERR_TOKEN_ENDPOINT', client().getToken());
     await clock.advance(3 * minute - second);
     expect(clock.timers.all).toBeGreaterThan(0);
@@ -285,7 +285,7 @@ describe('a back-off of the whole fleet', () => {
       retryAt: record.completeSince + hour,
     });
     expect((await waiting).message).toBe(
-      `[service-auth] Gave up waiting for a token: other processes could not get one, or the store is too slow. Try again at ${new Date(record.completeSince + hour).toISOString()}. See ${errorPage}#err_token_endpoint`,
+      `[service-auth] Gave up waiting for a token after 181 s: other processes, which could not get one, took 181 s of them. Try again at ${new Date(record.completeSince + hour).toISOString()}. See ${errorPage}#err_token_endpoint`,
     );
     expect(clock.monotonic()).toBeLessThanOrEqual(3 * minute + 4 * second);
   });

@@ -49,7 +49,7 @@ describe('a record that is full', () => {
       expect(count).toBeGreaterThan(3);
       expect(await clock.until(client('another').getUsage())).toMatchObject({
         refusedBecause: 'full',
-        refusedUntil: clock.now() + 24 * hour,
+        refusedUntil: clock.now() + hour,
         availableNow: 0,
       });
       expect(endpoint.requests.length).toBe(count);

@@ -109,6 +109,7 @@ describe('retryNow', () => {
     bed.endpoint.otherwise(answering(503));
     await failTimes(4, 'ERR_TOKEN_ENDPOINT', bed, auth);
     expect((await auth.retryNow()).ended).toMatchObject([{ kind: 'backoff', status: 503 }]);
+    await bed.clock.advance(1);
     const { retryAt } = await failure('ERR_TOKEN_ENDPOINT', bed.clock.until(auth.getToken()));
     expect((retryAt ?? 0) - bed.clock.now()).toBe(16 * second);
     await bed.clock.advance(minute);

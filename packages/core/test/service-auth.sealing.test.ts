@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AccessToken, ServiceAuthOptions } from '../src/index.ts';
 import { decodeRecord, encodeRecord } from '../src/ledger/codec.ts';
-import type { LedgerRecord, StoredToken } from '../src/ledger/journal.ts';
+import type { LedgerRecord, StoredToken } from '../src/ledger/record.ts';
 import { type Bed, createBed } from './support/bed.ts';
 import { answersAfter } from './support/faulty-store.ts';
 import { createGate } from './support/gate.ts';
@@ -38,8 +38,8 @@ async function tokenInPlaceOf(party: Party, planted: StoredToken): Promise<Acces
   const { bed, options, token } = party;
   const record = await recordOf(party);
   const tokens = record.tokens.map((stored) => {
-    const { audience, keyId } = stored;
-    return stored.id === token.id ? { ...planted, audience, keyId } : stored;
+    const { name, keyId } = stored;
+    return stored.id === token.id ? { ...planted, name, keyId } : stored;
   });
   expect(tokens).not.toEqual(record.tokens);
   await bed.store.replace(encodeRecord({ ...record, tokens }));
@@ -78,7 +78,7 @@ describe('a sealed token that was moved in the store', () => {
   test.for([
     ['id', 'another-id-1'],
     ['generation', 1],
-    ['expiresAt', 1],
+    ['lifetimeMs', 1],
   ] as const)('under another %s is not used', async ([name, by]) => {
     const party = await createParty({});
     const stored = await storedToken(party);
@@ -87,10 +87,10 @@ describe('a sealed token that was moved in the store', () => {
   });
 
   // The control: the record can be written like this, and is believed if nothing in it was moved.
-  test('back to the right time makes the token usable again', async () => {
+  test('back to its own place is used', async () => {
     const party = await createParty({});
     const stored = await storedToken(party);
-    const planted = { ...stored, lifetimeMs: stored.lifetimeMs - 1 };
+    const planted = { ...stored, expiresAt: stored.expiresAt - 1 };
     expect((await tokenInPlaceOf(party, planted)).value).toBe(party.token.value);
   });
 });

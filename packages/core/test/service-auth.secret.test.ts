@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decodeRecord, encodeRecord } from '../src/ledger/codec.ts';
-import type { StoredToken } from '../src/ledger/journal.ts';
+import type { StoredToken } from '../src/ledger/record.ts';
 import { clientSecretPost } from '../src/oauth2/index.ts';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
 import { secretCanary } from './support/canaries.ts';
@@ -279,7 +279,7 @@ describe('rolling a secret through a fleet', () => {
 
 describe('a token at rest', () => {
   test.each([
-    ['the time of its expiry', (token: StoredToken) => ({ ...token, expiresAt: token.expiresAt + minute })],
+    ['its lifetime', (token: StoredToken) => ({ ...token, lifetimeMs: token.lifetimeMs + minute })],
     ['its generation', (token: StoredToken) => ({ ...token, generation: token.generation - 1 })],
   ])('is bound to %s: with another it is not opened', async (_, altered) => {
     const { client, store, endpoint, token } = createBed();

@@ -367,9 +367,9 @@ describe('a swap whose fate is unknown', () => {
 
 describe('a record that is damaged', () => {
   test.each([
-    ['a flipped bit', (text: string) => text.replace('"epoch"', '"epocj"')],
+    ['a flipped bit', (text: string) => text.replace('"spent"', '"spemt"')],
     ['a torn write', (text: string) => text.slice(0, -20)],
-    ['a later version', (text: string) => text.replace('service-auth/3', 'service-auth/4')],
+    ['a later version', (text: string) => text.replace('service-auth/4', 'service-auth/5')],
     ['nonsense', () => 'nonsense'],
   ])('%s: is left as it is, nothing is sent, and the token in memory is served', async (_, damage) => {
     const { client, clock, store, endpoint, token, use } = createBed();

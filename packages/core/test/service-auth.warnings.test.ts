@@ -24,7 +24,7 @@ describe('a damaged record', () => {
       clock,
     });
     const key = await recordKey;
-    await store.replace('service-auth/3 00000000 {}');
+    await store.replace('service-auth/4 00000000 {}');
     const other = client();
     for (const one of [auth, other, other]) {
       const { message } = await failure('ERR_STORE_INTEGRITY', clock.until(one.getUsage()));

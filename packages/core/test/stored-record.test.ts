@@ -103,7 +103,8 @@ test('a record remembers failures in a row until a token is issued, also when th
   await ask();
   const failures = await remembered();
   expect(failures).toMatchObject([
-    { kind: 'credentials', count: 3, status: 401, audience: 'orders', tokenExpiresAt: undefined },
+    { kind: 'backoff', count: 2, status: 404, audience: 'orders' },
+    { kind: 'credentials', count: 1, status: 401, audience: 'orders', tokenExpiresAt: undefined },
   ]);
   for (const { retryAt } of failures) expect(retryAt).toBeLessThan(clock.now());
   endpoint.otherwise(endpoint.issue);
@@ -141,9 +142,10 @@ test('a record shows which instance had credentials that were rejected, and whic
   expect(await shown(secretCanary)).toEqual({ rejection: undefined, opensToken: true, isKnown: true });
   const otherKey = await shown(secretCanary, 'a store key of 32 characters ...');
   expect(otherKey).toMatchObject({ opensToken: false, isKnown: false });
+  // The client was refused, whatever it asks for.
   const other = { clientId: 'client-1', audience: 'invoices', clientSecret };
   expect(await secretInRecord(record, other, clock.now())).toEqual({
-    rejection: undefined,
+    rejection: { ...refused, about: 'client' },
     opensToken: undefined,
     isKnown: true,
   });
