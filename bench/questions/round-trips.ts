@@ -16,6 +16,7 @@ export default async function roundTrips(_scope: Scope): Promise<Answer> {
   await using servers = new AsyncDisposableStack();
   const load = Object.entries(await secondsPerLoad(await openPlaces(servers)));
   const sizes = [1, 150, 100_000].map((tokens) => ({ tokens, bytes: recordSize(tokens) }));
+  const sizesOfNames = [150, 300, 1_000].map((names) => ({ names, bytes: recordSize(names, names) }));
   const largest = spreadOf([sizes.at(-1)?.bytes ?? Number.NaN]);
   const [first, adopting] = trips;
   const total = (of: Trips | undefined) => spreadOf([(of?.loads ?? 0) + (of?.swaps ?? 0) + (of?.tokenRequests ?? 0)]);
@@ -56,11 +57,18 @@ export default async function roundTrips(_scope: Scope): Promise<Answer> {
       {
         title: 'size of the record',
         columns: ['bytes'],
-        rows: sizes.map(({ tokens, bytes }) => ({
-          name: `${numberText(tokens, 0)} ${tokens === 1 ? 'token' : 'tokens'} spent`,
-          kind: 'ours',
-          cells: [numberText(bytes, 0)],
-        })),
+        rows: [
+          ...sizes.map(({ tokens, bytes }) => ({
+            name: `${numberText(tokens, 0)} ${tokens === 1 ? 'token' : 'tokens'} spent`,
+            kind: 'ours' as const,
+            cells: [numberText(bytes, 0)],
+          })),
+          ...sizesOfNames.map(({ names, bytes }) => ({
+            name: `a token for each of ${numberText(names, 0)} audiences`,
+            kind: 'ours' as const,
+            cells: [numberText(bytes, 0)],
+          })),
+        ],
       },
     ],
     charts: [],

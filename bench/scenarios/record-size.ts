@@ -1,31 +1,58 @@
 // This uses the pure part of core, because 100,000 tokens would take minutes through a client.
+import { hasRoom } from '../../packages/core/src/ledger/bound.ts';
 import { encodeRecord } from '../../packages/core/src/ledger/codec.ts';
 import { compact } from '../../packages/core/src/ledger/compact.ts';
-import { type Attempt, newRecord } from '../../packages/core/src/ledger/journal.ts';
-import { limitsFor } from '../../packages/core/src/ledger/limits.ts';
+import { withReservation } from '../../packages/core/src/ledger/decide.ts';
+import { type Limits, limitsFor } from '../../packages/core/src/ledger/limits.ts';
+import { type LedgerRecord, newRecord, type Spent, type StoredToken } from '../../packages/core/src/ledger/record.ts';
+import { withStatement } from '../../packages/core/src/ledger/terms.ts';
 
 const windowMs = 86_400_000;
 const beganAt = 1_800_000_000_000;
-const audience = 'https://api.example.com/';
-const [epoch, keyId, secretId] = ['e', 'k', 's'].map((letter) => letter.repeat(12)) as [string, string, string];
+const now = beganAt + windowMs;
+const [id, keyId, hash] = ['i', 'k', 'h'].map((letter) => letter.repeat(12)) as [string, string, string];
+/** The length of a token with 754 characters, encrypted: with a nonce and a tag, in base64. */
+const sealedLength = 16 + Math.ceil(((754 + 16) * 4) / 3);
+const nameOf = (index: number) => `https://api-${index}.example.com/`;
+const instanceOf = (index: number) => `orders-6d5f7c9b8-${index % 50}`;
 
-/** Bytes that a store keeps when this many tokens were issued within a day, by fifty instances. */
-export function recordSize(tokens: number): number {
-  const attempts = Array.from({ length: tokens }, (_, index): Attempt => {
+/** The record of fifty instances that got so many tokens within a day, for so many audiences in turn. */
+function recordOf(tokens: number, names: number): { readonly record: LedgerRecord; readonly limits: Limits } {
+  const limits = limitsFor([{ tokens: Math.max(150, 2 * tokens), windowMs }], 0, 'durable');
+  const spent = Array.from({ length: tokens }, (_, index): Spent => {
     const at = beganAt + Math.floor((index * windowMs) / tokens);
     return {
-      ...{ id: `${index}`.padStart(12, 'x'), epoch, generation: at + index, at, until: at + 60_000 },
-      ...{ audience, keyId, secretId, instance: `orders-6d5f7c9b8-${index % 50}`, reason: 'cold' },
-      ...{ streak: 0, fleetStreak: 0 },
-      outcome: { kind: 'issued', at: at + 1_000, charge: 1 },
+      ...{ id: `${index}`.padStart(12, 'x'), at, generation: at + index, name: nameOf(index % names), keyId },
+      ...{ instance: instanceOf(index), reason: 'cold', issuedAt: at + 1_000 },
     };
   });
-  const now = beganAt + windowMs;
-  const token = { id: 'x'.repeat(12), generation: now, expiresAt: now + windowMs, lifetimeMs: windowMs, aheadMs: 0 };
-  const hashes = { hash: 'h'.repeat(12), expiredBy: now + windowMs };
-  // The token of a usual length, sealed.
-  const stored = [{ ...token, ...hashes, audience, keyId, sealed: 'x'.repeat(1_060) }];
-  const record = { ...newRecord(epoch, beganAt), attempts, tokens: stored };
-  return new TextEncoder().encode(encodeRecord(compact(record, now, limitsFor([{ tokens, windowMs }], 0, 'durable'))))
-    .length;
+  const stored = Array.from({ length: names }, (_, index): StoredToken => {
+    const life = { expiresAt: now + windowMs, lifetimeMs: windowMs, expiredBy: now + windowMs };
+    return { ...{ name: nameOf(index), keyId, id, generation: now }, ...life, hash, sealed: 'x'.repeat(sealedLength) };
+  });
+  const record = { ...newRecord(id, beganAt), sequence: 2 * tokens, spent, tokens: stored };
+  return { record: compact(withStatement(record, now, limits, instanceOf(0)), now, limits), limits };
+}
+
+/** Bytes that a store keeps when this many tokens were issued within a day, by fifty instances, for so many audiences. */
+export function recordSize(tokens: number, names = 1): number {
+  return new TextEncoder().encode(encodeRecord(recordOf(tokens, names).record)).length;
+}
+
+/** The number of audiences whose tokens fit into so many bytes: the next one would be refused. */
+export function audiencesThatFit(maxBytes: number): number {
+  const fits = (names: number): boolean => {
+    const { record, limits } = recordOf(names, names);
+    const query = { name: nameOf(names), keyId, secretId: '', unusable: [], resetUpTo: 0, id, leaseMs: 60_000 };
+    const next = withReservation(record, now, { ...query, instance: instanceOf(0), reason: 'cold' }, 'cold');
+    return hasRoom(next.record, now, { ...limits, maxBytes });
+  };
+  let [least, most] = [1, Math.ceil(maxBytes / sealedLength)];
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2);
+    if (fits(middle)) least = middle;
+    else most = middle - 1;
+  }
+  // The last one that fits is requested by a record with all the others.
+  return least + 1;
 }
