@@ -143,56 +143,28 @@ function tokensOf({ tokens = 1 }: Spent): number {
   return tokens;
 }
 
+const hasHappened: readonly string[] = ['at', 'issuedAt', 'refusedAt', 'completeSince', 'leaptAt', 'seenAt', 'askedAt'];
+const liesAhead: readonly string[] = ['until', 'expiresAt', 'expiredBy', 'renewAfter'];
+
 /** Moves what has happened by `pastMs`, and what lies ahead by `aheadMs`. Nothing that has happened lies ahead. */
 export function moved(record: LedgerRecord, pastMs: number, aheadMs: number, now: number): LedgerRecord {
-  const past = <At extends number | undefined>(at: At) =>
-    at && (Math.max(0, Math.min(Math.ceil(at + pastMs), now)) as At & number);
-  const ahead = <At extends number | undefined>(at: At) => at && (Math.max(0, Math.floor(at + aheadMs)) as At & number);
-  const row = <Row extends { readonly at: number }>(one: Row): Row => ({ ...one, at: past(one.at) });
-  const rows = <Row extends { readonly at: number }>(named: Readonly<Record<string, Row>>) => mapped(named, row);
-  const { lost, later, retries, quota } = record;
-  return {
-    ...record,
-    completeSince: past(record.completeSince),
-    latestAt: now,
-    leaptAt: past(record.leaptAt),
-    limits: record.limits.map((term) => ({ ...term, seenAt: past(term.seenAt) })),
-    spent: record.spent.map((one) => {
-      const { issuedAt, refusedAt, until } = one;
-      return { ...row(one), issuedAt: past(issuedAt), refusedAt: past(refusedAt), until: ahead(until) };
-    }),
-    states: mapped(record.states, (state): TokenState => {
-      const { failures, refusals, rejections } = state;
-      return {
-        ...state,
-        failures: failures && row(failures),
-        refusals: refusals && rows(refusals),
-        rejections: rejections && row(rejections),
-      };
-    }),
-    lost: lost && row(lost),
-    refusals: rows(record.refusals),
-    later: later && { ...row(later), until: ahead(later.until) },
-    retries: retries && row(retries),
-    tokens: record.tokens.map((token) => movedToken(token, ahead)),
-    log: record.log.map(row),
-    quota: quota && { ...quota, askedAt: past(quota.askedAt), at: past(quota.at) },
+  const instantOf = (name: string, at: number) => {
+    if (hasHappened.includes(name)) return Math.max(0, Math.min(Math.ceil(at + pastMs), now));
+    return liesAhead.includes(name) ? Math.max(0, Math.floor(at + aheadMs)) : at;
   };
-}
-
-function movedToken(token: StoredToken, ahead: <At extends number | undefined>(at: At) => At): StoredToken {
-  const { expiresAt, expiredBy, renewAfter } = token;
-  return { ...token, expiresAt: ahead(expiresAt), expiredBy: ahead(expiredBy), renewAfter: ahead(renewAfter) };
+  const move = <Part>(part: Part): Part => {
+    if (part !== Object(part)) return part;
+    if (Array.isArray(part)) return part.map(move) as Part;
+    const next = Object.create(Object.getPrototypeOf(part));
+    for (const [name, value] of Object.entries(part as object))
+      next[name] = typeof value === 'number' ? instantOf(name, value) : move(value);
+    return next;
+  };
+  return { ...move(record), latestAt: now };
 }
 
 function expired(token: StoredToken, now: number): StoredToken {
   return { ...token, expiresAt: Math.min(token.expiresAt, now) };
-}
-
-function mapped<Value>(named: Readonly<Record<string, Value>>, change: (value: Value) => Value) {
-  const next: Record<string, Value> = Object.create(null);
-  for (const [name, value] of Object.entries(named)) next[name] = change(value);
-  return next;
 }
 
 /** Of two copies of one request, what is certain stands. A token counts rather than not. */
@@ -215,12 +187,7 @@ export function united(one: LedgerRecord, other: LedgerRecord, now: number): Led
     later,
     retries: newest(one.retries, other.retries),
     tokens: unitedBy(one.tokens, other.tokens, ({ name, keyId }) => JSON.stringify([name, keyId]), laterToken),
-    log: unitedBy(
-      one.log,
-      other.log,
-      ({ id }) => id,
-      (known) => known,
-    ).sort((a, b) => a.at - b.at),
+    log: unitedBy(one.log, other.log, ({ id }) => id, laterOf).sort((a, b) => a.at - b.at),
     quota: newest(one.quota, other.quota),
   };
   return withTerms(record, now, unitedTerms(one.limits, other.limits));
