@@ -67,10 +67,10 @@ describe('what the provider said last', () => {
     expect([united(before, after, noon), united(after, before, noon)].map(remainingOf)).toEqual([[8], [8]]);
   });
 
-  test('is as old as before when the store has a clock that was put right', () => {
+  test('is as old as before when the store has a clock that was put right, ten minutes less at most', () => {
     const { record } = tried(recordWith([]), noon - hour, {}, saying(9));
-    const [latest, now] = [noon - hour + second, noon - 5 * hour];
-    const { quota } = present({ ...record, latestAt: latest }, undefined, now, 'new record').record;
-    expect(quota).toMatchObject({ askedAt: now - second, at: now });
+    const now = noon - 5 * hour;
+    const { quota } = present({ ...record, latestAt: noon }, undefined, now, 'new record').record;
+    expect(quota).toMatchObject({ askedAt: now - hour + 10 * minute, at: now - hour + 10 * minute + second });
   });
 });
