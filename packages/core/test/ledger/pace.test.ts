@@ -366,7 +366,9 @@ describe('an order to try again', () => {
 
 test('the holds that people see are those of the pace, each once', () => {
   const failed = failures(['orders', 'invoices', 'orders', 'invoices']);
-  const { record, now } = tried(failed.record, failed.now, { name: 'stock', id: 'refused' }, refused(404));
+  const { record: before, now } = tried(failed.record, failed.now, { name: 'stock', id: 'refused' }, refused(404));
+  const renewAfter = now + hour;
+  const record = { ...before, tokens: [tokenWith({ name: 'renewed', renewAfter })] };
   const seen = allHolds(record, usual).filter(({ until }) => until > now);
   expect(seen.map(({ until }) => until)).toEqual(seen.map(({ until }) => until).sort((a, b) => a - b));
   expect(new Set(seen.map((hold) => JSON.stringify(hold))).size).toBe(seen.length);
@@ -374,4 +376,5 @@ test('the holds that people see are those of the pace, each once', () => {
     const mine = seen.filter((hold) => hold.name === undefined || hold.name === name).map(({ until }) => until - now);
     expect(Math.max(0, ...mine)).toBe(waitOf(record, name, now));
   }
+  expect(seen).toContainEqual({ kind: 'renewal', until: renewAfter, name: 'renewed', count: 1 });
 });
