@@ -1,11 +1,13 @@
 import { type Answer, atMost, numberText, type Scope } from '../harness/answer.ts';
 import { openPlaces } from '../harness/places.ts';
 import { spreadOf } from '../harness/statistics.ts';
-import { recordSize } from '../scenarios/record-size.ts';
+import { audiencesThatFit, recordSize } from '../scenarios/record-size.ts';
 import { scenarios, type Trips, waitingProcesses } from '../scenarios/round-trips.ts';
 import { secondsPerLoad } from '../scenarios/server-load.ts';
 
 const answerMs = 10_000;
+/** The largest record that each store keeps, in bytes. */
+const bounds = { DynamoDB: 400_000, 'Durable Object': 1_900_000, 'all others': 1_000_000 };
 
 /** Round trips are counted, because their time depends on the user's network; only the servers' share of a core is measured. */
 export default async function roundTrips(_scope: Scope): Promise<Answer> {
@@ -69,6 +71,15 @@ export default async function roundTrips(_scope: Scope): Promise<Answer> {
             cells: [numberText(bytes, 0)],
           })),
         ],
+      },
+      {
+        title: 'audiences whose tokens of 754 characters fit',
+        columns: ['audiences'],
+        rows: Object.entries(bounds).map(([name, bytes]) => ({
+          name,
+          kind: 'ours',
+          cells: [numberText(audiencesThatFit(bytes), 0)],
+        })),
       },
     ],
     charts: [],

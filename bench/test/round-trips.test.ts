@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { recordSize } from '../scenarios/record-size.ts';
+import { audiencesThatFit, recordSize } from '../scenarios/record-size.ts';
 import { scenarios, type Trips, waitingProcesses } from '../scenarios/round-trips.ts';
 
 // The record is read every 25 seconds, so 144 times at most. A read that takes longer than a second of the clock delays the next one, which happens on a busy machine.
@@ -27,4 +27,14 @@ test('processes that wait for another one ask the store less than twice a second
 
 test('the record of 100,000 tokens stays below 48 KB', () => {
   expect(recordSize(100_000)).toBeLessThan(48 * 1_024);
+});
+
+test.each([
+  [400_000, 280],
+  [1_000_000, 750],
+  [1_900_000, 1_450],
+])('%i bytes have room for the tokens of %i audiences', (bytes, audiences) => {
+  const fit = audiencesThatFit(bytes);
+  expect(fit).toBeGreaterThanOrEqual(audiences);
+  expect(fit).toBeLessThan(audiences * 1.05);
 });
