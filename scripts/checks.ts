@@ -40,7 +40,6 @@ export const suites: Readonly<Record<Suite, readonly string[]>> = {
     'packages/core/test/service-auth.{deaths,outage}.test.ts',
     'packages/file/test/{fleet,interruptions,kills}.test.ts',
     'tests/chaos/test/*.test.ts',
-    'packages/core/test/ledger/laws.test.ts',
     'tests/protocol/test/*.test.ts',
     'tests/soak/test/*.test.ts',
   ],
