@@ -81,6 +81,9 @@ describe('requests', () => {
     expect(sumsOf(record).reduce((sum, { tokens = 0 }) => sum + tokens, 0)).toBe(past.length);
     expect(sumsOf(record).length).toBe(new Set(past.map(({ at }) => Math.floor(at / day))).size);
     expect(record.completeSince).toBe((gone.at(-1)?.at ?? 0) + 1);
+    // They count from when their tokens arrived.
+    const late = issuedAt(noon - 8 * day - 1, { issuedAt: noon - 8 * day + 1 });
+    expect(sumsOf(compacted(recordWith([late])))).toMatchObject([{ tokens: 1 }]);
   });
 
   test('that are dropped make a window new that is longer than what was kept', () => {

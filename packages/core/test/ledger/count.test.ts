@@ -50,7 +50,9 @@ describe('what counts', () => {
   test('is a token whose outcome was heard of late for no longer than one of unknown outcome', () => {
     const reserved = openAt(noon - 12 * hour);
     const late = settle(recordWith([reserved]), noon, reserved, issued(reserved, noon));
-    expect(late.spent.map((one) => leavesAt(one, term) - reserved.at)).toEqual([term.pendingMs]);
+    const hourly = termOf(oneWindow(10, hour));
+    for (const each of [term, hourly])
+      expect(late.spent.map((one) => leavesAt(one, each) - reserved.at)).toEqual([each.pendingMs]);
   });
 });
 

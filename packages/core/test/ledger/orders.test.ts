@@ -120,5 +120,6 @@ describe('what somebody says of tokens that the record has not seen', () => {
     expect(roomOf(stated(young, noon, 10) as LedgerRecord)).toBe(100);
     expect(roomOf(stated(young, noon, 0) as LedgerRecord)).toBe(110);
     expect(stated(recordWith([]), noon, 0)).toBeUndefined();
+    expect(stated(recordWith([]), noon, 1)?.completeSince).toBe(recordWith([]).completeSince);
   });
 });

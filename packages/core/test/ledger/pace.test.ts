@@ -82,6 +82,8 @@ describe('back-off', () => {
     const other = tried(record, now, { name: 'stock', id: 'token' }, issued);
     expect([waitOf(other.record, 'invoices', other.now), waitOf(other.record, 'orders', other.now)]).toEqual([0, 0]);
     expect(tried(other.record, other.now, { id: 'next' }, ambiguous).record.lost?.count).toBe(1);
+    // From that moment on, however short the pause would be.
+    expect(waitOf(recordWith([], { lost: { count: 0, at: noon, kind: 'unknown' } }))).toBe(0);
     const own = tried(record, now, { id: 'token' }, issued);
     expect([waitOf({ ...own.record, tokens: [] }, 'orders', own.now), own.record.states['orders']?.failures]).toEqual([
       0,
