@@ -1,7 +1,8 @@
 import type { TokenSource } from '@service-auth/core';
-import { checkTokenSource, ownProperties } from '@service-auth/core/http';
+import { checkIsRejected, checkTokenSource, ownProperties } from '@service-auth/core/http';
 import axios, { type AxiosInstance, type InternalAxiosRequestConfig } from 'axios';
 import { createDispatch } from './dispatch.ts';
+import type { IsRejected } from './judge.ts';
 import { refuseVersion } from './old-axios.ts';
 import { send } from './send.ts';
 
@@ -20,8 +21,18 @@ export interface AttachableAxios {
   readonly interceptors: { readonly request: { eject(id: number): void } };
 }
 
+/** Options of {@link attachServiceAuth}. */
+export interface AttachServiceAuthOptions {
+  /**
+   * Returns whether an answer rejects the token, for an API that answers an expired token with 403, 400 or even 200. Such an answer is treated as a 401 is by
+   * default, and no other one is, not even a 401. It is asked only about requests that had the token. `response` is as the call would resolve with it, but
+   * without `request`; the `data` of a stream is undefined. What it throws or rejects with is what the call rejects with. Default: the status is 401.
+   */
+  readonly isRejected?: IsRejected | undefined;
+}
+
 interface Attachment {
-  readonly sources: Set<TokenSource>;
+  readonly sources: Map<TokenSource, IsRejected | undefined>;
   end(): void;
 }
 
@@ -34,20 +45,26 @@ type Host = AxiosInstance & { [attachmentKey]?: Attachment };
  * once more if another token is available. Requests to other URLs, with their own `Authorization` or `auth`, or with `{ serviceAuth: false }`
  * are sent unchanged. `instance` is any axios instance of axios 1.17 or newer, the default one included. Older versions show the token to a proxy.
  *
- * Attaching the same `auth` again changes nothing. If several clients cover a URL, the one that was attached first serves it.
+ * Attaching the same `auth` again changes nothing, not even its options. If several clients cover a URL, the one that was attached first serves it.
  *
  * An `auth` whose `baseUrl` covers none of the requests is accepted: the URLs are not known yet, and one instance may call several APIs. If a
  * request without a token is then answered with 401, the `cause` of its AxiosError explains why no token was sent.
  *
  * A request that gets no token rejects with a ServiceAuthError of its own, with the `config` of the request.
  * @returns a function that detaches `auth` and leaves the instance as it was. Requests that were already sent end as they began
- * @throws TypeError if `instance` is no axios instance, if axios is older than 1.17, or if `auth` is no client or has no `baseUrl`
+ * @throws TypeError if `instance` is no axios instance, if axios is older than 1.17, if `auth` is no client or has no `baseUrl`, or if
+ * `isRejected` is no function
  */
-export function attachServiceAuth(instance: AttachableAxios, auth: TokenSource): () => void {
+export function attachServiceAuth(
+  instance: AttachableAxios,
+  auth: TokenSource,
+  { isRejected }: AttachServiceAuthOptions = {},
+): () => void {
   checkTokenSource(auth, 'axios');
+  checkIsRejected(isRejected, 'axios');
   const host = instance as Host | undefined;
   const { sources, end } = host?.[attachmentKey] ?? attach(host);
-  sources.add(auth);
+  if (!sources.has(auth)) sources.set(auth, isRejected);
   return () => {
     if (sources.delete(auth) && sources.size === 0) end();
   };
@@ -62,7 +79,7 @@ function attach(host: Host | undefined): Attachment {
       '[service-auth/axios] The first argument of attachServiceAuth must be an axios instance, not a mock of one.',
     );
   }
-  const sources = new Set<TokenSource>();
+  const sources = new Map<TokenSource, IsRejected | undefined>();
   const dispatch = createDispatch(bare);
   // The adapter runs after all interceptors, so it checks the final URL and headers.
   const wrapAdapter = (config: InternalAxiosRequestConfig): InternalAxiosRequestConfig => {

@@ -7,11 +7,12 @@ import {
   ownProperties,
   type SendWithTokenOptions,
 } from '@service-auth/core/http';
-import type { InternalAxiosRequestConfig } from 'axios';
+import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import { createDeadline } from './deadline.ts';
 import type { Changes, Dispatch, Ending } from './dispatch.ts';
 import { hide, redactConfig } from './errors.ts';
 import { replayOf } from './form.ts';
+import { type IsRejected, judge } from './judge.ts';
 import { changesOf, type Hop, hopOfFetch, hopOfHttp, isFollowedHere, withHeaders } from './redirect.ts';
 import { isDirect } from './request-url.ts';
 
@@ -20,17 +21,25 @@ export interface CoveredRequest {
   readonly config: InternalAxiosRequestConfig;
   readonly url: string;
   readonly source: TokenSource;
+  /** The rule of the application for the answers that reject the token. */
+  readonly isRejected: IsRejected | undefined;
+}
+
+/** How to send a request, and what became of it. */
+export interface Exchange extends SendWithTokenOptions<Ending> {
+  /** True if the last answer rejected the token. */
+  readonly wasRejected: () => boolean;
 }
 
 /** Tells `sendWithToken` how to send a request, how to follow its redirects, and how to send the last hop again after a 401. */
-export function createExchange(
-  { config, url, source }: CoveredRequest,
-  dispatch: Dispatch,
-): SendWithTokenOptions<Ending> {
+export function createExchange({ config, url, source, isRejected }: CoveredRequest, dispatch: Dispatch): Exchange {
   const deadline = createDeadline(config, dispatch);
   const { method = 'get', headers, data } = config;
   const isLocal = isDirect(config, url);
   let hop: Hop = { url, method, headers, data, carriesToken: true, followed: 0 };
+  let wasRejected = false;
+  /** Why the last redirect cannot be followed. */
+  let failedRedirect: unknown;
   const replay = replayOf(data);
   if (!isReplayable(data)) listenToErrors(data);
 
@@ -55,10 +64,26 @@ export function createExchange(
     return isFollowedHere(config) ? hopOfFetch(response, hop, source) : undefined;
   }
 
+  function verdictOn(response: AxiosResponse | undefined): boolean | Promise<boolean> {
+    if (!response || !hop.carriesToken) return false;
+    return isRejected ? judge(isRejected, response, config) : response.status === 401;
+  }
+
+  function keep(verdict: boolean): boolean {
+    wasRejected = verdict;
+    return verdict;
+  }
+
   return ownProperties({
     waitForToken: () => deadline.waitForToken(source),
     async send(token, attempt) {
       redactConfig(config);
+      if (failedRedirect !== undefined) {
+        return {
+          response: undefined,
+          error: await dispatch.failure(config, 'Network Error', 'ERR_NETWORK', failedRedirect),
+        };
+      }
       if (attempt === 2 && replay && hop.data === data) hop = replay(hop);
       const failed = hop.followed === 0 ? failureOf(hop.data) : undefined;
       if (failed) return { response: undefined, error: await dispatch.failure(config, ...failed) };
@@ -68,11 +93,20 @@ export function createExchange(
       return ending;
     },
     follow(ending) {
-      const next = nextHop(ending);
-      if (next) hop = next;
-      return next !== undefined;
+      try {
+        const next = nextHop(ending);
+        if (next) hop = next;
+        return next !== undefined;
+      } catch (error) {
+        failedRedirect = error;
+        return true;
+      }
     },
-    isRejected: ({ response }) => response?.status === 401 && hop.carriesToken,
+    isRejected({ response }) {
+      const verdict = verdictOn(response);
+      return typeof verdict === 'boolean' ? keep(verdict) : Promise.resolve(verdict).then(keep);
+    },
+    wasRejected: () => wasRejected,
     isAccepted: ({ response }) => response !== undefined && response.status < 400 && hop.carriesToken,
     canResend: () => isReplayable(hop.data) || replay !== undefined,
     discard,

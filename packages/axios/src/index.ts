@@ -1,2 +1,2 @@
-export type { AttachableAxios } from './attach-service-auth.ts';
+export type { AttachableAxios, AttachServiceAuthOptions } from './attach-service-auth.ts';
 export { attachServiceAuth } from './attach-service-auth.ts';

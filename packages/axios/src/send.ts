@@ -4,13 +4,14 @@ import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import { type Dispatch, type Ending, settled } from './dispatch.ts';
 import { errorOfRequest } from './errors.ts';
 import { createExchange } from './exchange.ts';
+import type { IsRejected } from './judge.ts';
 import { headersOf, refuseOldCopy } from './old-axios.ts';
 import { requestUrl } from './request-url.ts';
 
 /** Sends a request that left the interceptors, with a token of the first of `sources` that covers its URL. */
 export function send(
   config: InternalAxiosRequestConfig,
-  sources: Iterable<TokenSource>,
+  sources: Iterable<[source: TokenSource, isRejected: IsRejected | undefined]>,
   dispatch: Dispatch,
 ): Promise<AxiosResponse> {
   const headers = headersOf(config);
@@ -22,32 +23,34 @@ export function send(
     return dispatch.send(config).then(settled);
   }
   const url = requestUrl(config);
-  for (const source of sources) {
+  for (const [source, isRejected] of sources) {
     if (!source.covers(url)) continue;
     if (isOwn) {
       source.reportBypass?.();
-      return dispatch.send(config).then((ending) => settled(withCause(ending, tokenBypassed)));
+      return dispatch.send(config).then((ending) => settled(withCauseOf401(ending, tokenBypassed)));
     }
     refuseOldCopy(config, url);
-    const exchange = createExchange({ config, url, source }, dispatch);
+    const exchange = createExchange({ config, url, source, isRejected }, dispatch);
     return sendWithToken(source, exchange).then(
-      (ending) => settled(exchange.isRejected(ending) ? withCause(ending, tokenRejected) : ending),
-      async (error) => {
-        // fetch rejects for this redirect, too. A wait for a token fails with other errors.
-        if (error instanceof TypeError) throw await dispatch.failure(config, 'Network Error', 'ERR_NETWORK', error);
+      (ending) => settled(exchange.wasRejected() ? withCause(ending, tokenRejected) : ending),
+      (error) => {
         throw errorOfRequest(error, config);
       },
     );
   }
   return dispatch.send(config).then((ending) => {
-    return settled(isOwn ? ending : withCause(ending, () => tokenNotSent(url)));
+    return settled(isOwn ? ending : withCauseOf401(ending, () => tokenNotSent(url)));
   });
 }
 
-/** Adds a `cause` to the error of a 401. An error that has one keeps it. */
+function withCauseOf401(ending: Ending, create: () => Error): Ending {
+  return ending.response?.status === 401 ? withCause(ending, create) : ending;
+}
+
+/** Adds a `cause` to an error. An error that has one keeps it. */
 function withCause(ending: Ending, create: () => Error): Ending {
-  const { error, response } = ending;
-  if (response?.status === 401 && error instanceof Error && error.cause === undefined) {
+  const { error } = ending;
+  if (error instanceof Error && error.cause === undefined) {
     Object.defineProperty(error, 'cause', ownProperties({ value: create(), configurable: true, writable: true }));
   }
   return ending;

@@ -1,6 +1,7 @@
 import type { TokenSource } from '@service-auth/core';
 import {
   abortable,
+  checkIsRejected,
   checkTokenSource,
   hasAuthorization,
   isReplayable,
@@ -28,6 +29,12 @@ export interface AuthFetchOptions<Fetch extends FetchLike = typeof fetch> {
    * of a `Request` is a stream that can be sent only once, so its 401 is returned.
    */
   readonly bufferRequests?: boolean | undefined;
+  /**
+   * Returns whether an answer rejects the token, for an API that answers an expired token with 403, 400 or even 200. Such an answer is treated as a 401 is by
+   * default, and no other one is, not even a 401. It is asked only about requests that had the token. It gets a clone, so the caller can still read the body.
+   * What it throws or rejects with is what the call rejects with. Default: the status is 401, and nothing is cloned.
+   */
+  readonly isRejected?: ((response: Awaited<ReturnType<Fetch>>) => boolean | Promise<boolean>) | undefined;
 }
 
 /**
@@ -36,9 +43,12 @@ export interface AuthFetchOptions<Fetch extends FetchLike = typeof fetch> {
  *
  * It takes the same arguments as the given `fetch` and rejects with the same errors. While it waits for a token, it rejects with a
  * ServiceAuthError, or with the reason of `signal`.
- * @throws TypeError if `auth` is no client or has no `baseUrl`, or if `fetch` is no function
+ * @throws TypeError if `auth` is no client or has no `baseUrl`, or if `fetch` or `isRejected` is no function
  */
-export function createAuthFetch(auth: TokenSource, options?: AuthFetchOptions<never>): typeof fetch;
+export function createAuthFetch(
+  auth: TokenSource,
+  options?: AuthFetchOptions & { readonly fetch?: undefined },
+): typeof fetch;
 // The overload above serves calls without `fetch`: for them, TypeScript before 6 would infer `Fetch` from the variable that takes the result, "or undefined" included.
 export function createAuthFetch<Fetch extends FetchLike = typeof fetch>(
   auth: TokenSource,
@@ -46,9 +56,10 @@ export function createAuthFetch<Fetch extends FetchLike = typeof fetch>(
 ): Fetch;
 export function createAuthFetch(
   auth: TokenSource,
-  { fetch: given, bufferRequests = false }: AuthFetchOptions<FetchLike> = {},
+  { fetch: given, bufferRequests = false, isRejected }: AuthFetchOptions<FetchLike> = {},
 ): FetchLike {
   checkTokenSource(auth, 'fetch');
+  checkIsRejected(isRejected, 'fetch');
   if (given !== undefined && typeof given !== 'function')
     throw new TypeError('[service-auth/fetch] The option `fetch` must be a function.');
   const globalAtFirst = globalThis.fetch;
@@ -97,7 +108,10 @@ export function createAuthFetch(
     // `signal: null` overrides the signal of a Request.
     const signal = copy.signal === undefined ? request?.signal : copy.signal;
     const first = { target: request ?? url, init: copy, fields, canResend, carriesToken: true, followed: 0 };
-    return sendWithToken(auth, new Exchange(first, { auth, send, followsRedirects, signal: signal ?? undefined }));
+    return sendWithToken(
+      auth,
+      new Exchange(first, { auth, send, followsRedirects, signal: signal ?? undefined, isRejected }),
+    );
   }
 
   async function sendBuffered(request: Request, init: RequestInit): Promise<Response> {

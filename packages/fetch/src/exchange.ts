@@ -3,6 +3,8 @@ import { discardBody, isRedirect, ownProperties, type SendWithTokenOptions } fro
 import { withToken } from './headers.ts';
 import { type Hop, markRedirected, nextHop } from './redirect.ts';
 
+type IsRejected = (response: Response) => boolean | Promise<boolean>;
+
 /** The settings that all requests of one call share. */
 export interface Call {
   readonly auth: TokenSource;
@@ -10,6 +12,8 @@ export interface Call {
   /** True if this package follows redirects, because `send` neither reports them nor asks. The `redirect` of each hop is then 'manual'. */
   readonly followsRedirects: boolean;
   readonly signal: AbortSignal | undefined;
+  /** The rule of the application for the answers that reject the token. */
+  readonly isRejected: IsRejected | undefined;
 }
 
 /**
@@ -47,13 +51,19 @@ export class Exchange implements SendWithTokenOptions<Response> {
     return next !== undefined;
   }
 
-  isRejected({ status, redirected }: Response): boolean {
-    // If `send` followed redirects itself, it may have removed the token on the way.
-    return status === 401 && this.#hop.carriesToken && (this.#call.followsRedirects || !redirected);
+  isRejected(response: Response): boolean | Promise<boolean> {
+    if (!this.#hadToken(response)) return false;
+    const { isRejected } = this.#call;
+    return isRejected ? askWithClone(isRejected, response) : response.status === 401;
   }
 
-  isAccepted({ ok, redirected }: Response): boolean {
-    return ok && this.#hop.carriesToken && (this.#call.followsRedirects || !redirected);
+  isAccepted(response: Response): boolean {
+    return response.ok && this.#hadToken(response);
+  }
+
+  /** If `send` followed redirects itself, it may have removed the token on the way. */
+  #hadToken({ redirected }: Response): boolean {
+    return this.#hop.carriesToken && (this.#call.followsRedirects || !redirected);
   }
 
   canResend(): boolean {
@@ -62,5 +72,15 @@ export class Exchange implements SendWithTokenOptions<Response> {
 
   discard({ body }: Response): void {
     discardBody(body);
+  }
+}
+
+/** Asks the rule with a clone, whose body is freed afterwards: what nobody reads of it would stay in memory as long as the caller reads the answer. */
+async function askWithClone(isRejected: IsRejected, response: Response): Promise<boolean> {
+  const clone = response.clone();
+  try {
+    return await isRejected(clone);
+  } finally {
+    discardBody(clone.body);
   }
 }

@@ -1,2 +1,2 @@
-export type { ServiceAuthGotExtension } from './service-auth.ts';
+export type { ServiceAuthGotExtension, ServiceAuthGotOptions } from './service-auth.ts';
 export { serviceAuth } from './service-auth.ts';

@@ -1,5 +1,6 @@
 import type { AccessToken, GetTokenOptions, TokenSource } from '@service-auth/core';
 import {
+  checkIsRejected,
   checkTokenSource,
   hideAgentRequests,
   isTokenPending,
@@ -29,6 +30,18 @@ import { rememberForm, replayOf } from './body.ts';
 /** The result of {@link serviceAuth}, for `got.extend()`. It has no other options, because got infers the return type of requests from them. */
 export type ServiceAuthGotExtension = Required<Pick<ExtendOptions, 'handlers' | 'hooks'>>;
 
+/** Options of {@link serviceAuth}. */
+export interface ServiceAuthGotOptions {
+  /**
+   * Returns whether an answer rejects the token, for an API that answers an expired token with 403, 400 or even 200. Such an answer is treated as a 401 is by
+   * default, and no other one is, not even a 401. It is asked only about requests that had the token. `response` is as in got's `afterResponse`; of a stream
+   * it has only status and headers. What it throws or rejects with is the `cause` of the RequestError, and what a stream fails with. Default: the status is 401.
+   */
+  readonly isRejected?:
+    | ((response: Pick<Response, 'statusCode' | 'headers'> & Partial<Response>) => boolean | Promise<boolean>)
+    | undefined;
+}
+
 const resent = 'serviceAuthSent';
 
 /** Waits that a time-out of got ended: what they waited for, by the error that got sees in their place. */
@@ -56,13 +69,17 @@ async function inTime<Result>(wait: Promise<Result>, { timeout }: Pick<Options, 
  * Options for `got.extend()` that add the token of `auth` to every request whose URL `auth.covers()`, and send it once more if the API answers
  * 401 and another token is available. Other requests, requests with their own `Authorization`, and requests with
  * `{ context: { serviceAuth: false } }` are sent unchanged.
- * @throws TypeError if `auth` is no client or has no `baseUrl`
+ * @throws TypeError if `auth` is no client or has no `baseUrl`, or if `isRejected` is no function
  */
-export function serviceAuth(auth: TokenSource): ServiceAuthGotExtension {
+export function serviceAuth(auth: TokenSource, options: ServiceAuthGotOptions = {}): ServiceAuthGotExtension {
   checkTokenSource(auth, 'got');
+  checkIsRejected(options.isRejected, 'got');
+  const { isRejected = ({ statusCode }) => statusCode === 401 } = options;
   /** The tokens of this client by the value that stands for each in the headers. */
   const sent = new WeakMap<object, AccessToken>();
-  /** The reasons of the 401s. */
+  /** The answers that were asked about. */
+  const judged = new WeakSet<object>();
+  /** Why answers rejected the token, and the reasons of 401s to requests without it. */
   const reasons = new WeakMap<object, () => Error>();
   const tokenIn = (headers: Options['headers']) => sent.get(Object(headers['authorization']));
   const ownIn = (headers: Options['headers']) =>
@@ -98,26 +115,39 @@ export function serviceAuth(auth: TokenSource): ServiceAuthGotExtension {
     if (options.agent) for (const agent of Object.values(options.agent)) if (agent) hideAgentRequests(agent);
   }
 
-  /** The token that a 401 rejects, if the request had one. Reports the token that another answer accepts. */
-  function rejectedBy(response: Response): AccessToken | undefined {
+  /** The token that an answer rejects, if the request had one. Reports the token that another answer accepts. */
+  async function rejectedBy(response: Response): Promise<AccessToken | undefined> {
+    judged.add(response);
+    const { statusCode, headers, request } = response;
+    const token = tokenIn(request.options.headers);
+    if (!token) {
+      if (statusCode === 401) explain(response);
+      return undefined;
+    }
+    const verdict = isRejected(request.options.isStream ? { statusCode, headers } : response);
+    if (typeof verdict === 'boolean' ? verdict : await verdict) {
+      reasons.set(response, tokenRejected);
+      return token;
+    }
+    if (statusCode < 400) auth.reportAccepted?.(token);
+    return undefined;
+  }
+
+  /** Remembers why a request that was answered 401 had no token. */
+  function explain(response: Response): void {
     const { options } = response.request;
-    const token = tokenIn(options.headers);
-    if (token && response.statusCode < 400) auth.reportAccepted?.(token);
-    if (response.statusCode !== 401) return undefined;
     const own = ownIn(options.headers);
-    if (token) reasons.set(response, tokenRejected);
-    else if (isServed(options)) {
+    if (isServed(options)) {
       if (isText(own)) reasons.set(response, tokenBypassed);
     } else if (own === undefined && !isExempt(options) && response.redirectUrls.length === 0) {
       reasons.set(response, () => tokenNotSent(options.url as URL));
     }
-    return token;
   }
 
-  /** Reports a 401 that `replace` has not reported. */
+  /** Reports a rejection that `replace` has not reported. */
   async function report(response: Response | undefined): Promise<void> {
-    if (!response || reasons.has(response)) return;
-    const token = rejectedBy(response);
+    if (!response || judged.has(response)) return;
+    const token = await rejectedBy(response);
     if (token) await replaceRejected(auth, token, { canResend: false });
   }
 
@@ -140,8 +170,8 @@ export function serviceAuth(auth: TokenSource): ServiceAuthGotExtension {
     return error;
   };
 
-  const replace: AfterResponseHook = (response, retryWithMergedOptions) => {
-    const token = rejectedBy(response);
+  const replace: AfterResponseHook = async (response, retryWithMergedOptions) => {
+    const token = await rejectedBy(response);
     return token ? sendAgain(token, response, retryWithMergedOptions) : response;
   };
 
@@ -183,7 +213,9 @@ export function serviceAuth(auth: TokenSource): ServiceAuthGotExtension {
     if (beforeRequest.at(-1) !== attach) beforeRequest.push(...beforeRequest.splice(beforeRequest.indexOf(attach), 1));
     const request = next(options) as Request;
     // got calls no hook with a response that a stream passes on.
-    if (options.isStream) request.once('response', (response: Response) => void report(response));
+    if (options.isStream) {
+      request.once('response', (response: Response) => void report(response).catch((error) => request.destroy(error)));
+    }
     return request as never;
   };
 

@@ -7,7 +7,7 @@ import {
   type ModuleMetadata,
 } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
-import { attachServiceAuth } from '@service-auth/axios';
+import { type AttachServiceAuthOptions, attachServiceAuth } from '@service-auth/axios';
 import { ServiceAuthError } from '@service-auth/core';
 import { getServiceAuthToken, type ServiceAuth } from '@service-auth/nestjs';
 import type { CreateAxiosDefaults } from 'axios';
@@ -25,12 +25,18 @@ export interface ServiceAuthHttpStaticOptions {
   imports?: NonNullable<ModuleMetadata['imports']>;
 }
 
-/** Options of {@link ServiceAuthHttpModule.register}: those of `axios.create`. Default of `baseURL`: the client's `baseUrl`. */
-export interface ServiceAuthHttpModuleOptions extends CreateAxiosDefaults, ServiceAuthHttpStaticOptions {}
+/**
+ * Options that a factory may return for {@link ServiceAuthHttpModule.registerAsync}: those of `axios.create`, and those of `attachServiceAuth`.
+ * Default of `baseURL`: the client's `baseUrl`.
+ */
+export interface ServiceAuthHttpOptions extends CreateAxiosDefaults, AttachServiceAuthOptions {}
+
+/** Options of {@link ServiceAuthHttpModule.register}. */
+export interface ServiceAuthHttpModuleOptions extends ServiceAuthHttpOptions, ServiceAuthHttpStaticOptions {}
 
 /** Options of {@link ServiceAuthHttpModule.registerAsync}. */
 export interface ServiceAuthHttpModuleAsyncOptions
-  extends ConfigurableModuleAsyncOptions<CreateAxiosDefaults, 'createHttpOptions'>,
+  extends ConfigurableModuleAsyncOptions<ServiceAuthHttpOptions, 'createHttpOptions'>,
     Pick<ServiceAuthHttpStaticOptions, 'name' | 'global'> {}
 
 interface ConfigurableModule {
@@ -42,7 +48,7 @@ interface ConfigurableModule {
 }
 
 // The module is transient: a second registration, even with equal options, gets an HttpService of its own.
-const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<CreateAxiosDefaults>({
+const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<ServiceAuthHttpOptions>({
   alwaysTransient: true,
 })
   .setFactoryMethodName('createHttpOptions')
@@ -67,7 +73,7 @@ export class ServiceAuthHttpModule extends Configurable {
    * late for requests that other providers send in theirs.
    * @throws Error for the `HttpService` of an `HttpModule` without options, because it is the default axios instance of the whole process
    */
-  static attachTo(httpService: HttpService, auth: ServiceAuth): () => void {
+  static attachTo(httpService: HttpService, auth: ServiceAuth, options?: AttachServiceAuthOptions): () => void {
     const { axiosRef } = httpService;
     // Only the default export of axios has this property, in every copy of axios.
     if ('isAxiosError' in axiosRef) {
@@ -75,7 +81,7 @@ export class ServiceAuthHttpModule extends Configurable {
         '[service-auth/nestjs] This HttpService is the axios of the whole process. Import HttpModule.register({}) instead of HttpModule, or ServiceAuthHttpModule.register().',
       );
     }
-    return attachServiceAuth(axiosRef, auth);
+    return attachServiceAuth(axiosRef, auth, options);
   }
 }
 
@@ -93,17 +99,18 @@ function withHttpService(
       { token: getBaseUrlToken(name), optional: true },
     ],
     useFactory: (
-      defaults: CreateAxiosDefaults | undefined,
+      given: ServiceAuthHttpOptions | undefined,
       auth: ServiceAuth,
       modules: ModulesContainer,
       baseUrl: string | URL | undefined,
     ): HttpService => {
       if (isAmbiguous(HttpService, MODULE_OPTIONS_TOKEN, modules)) throw isRegisteredTwice();
-      refuseStaticOptions(Object(defaults), ['name', 'global', 'imports'], 'registerAsync');
+      refuseStaticOptions(Object(given), ['name', 'global', 'imports'], 'registerAsync');
+      const { isRejected, ...defaults } = given ?? {};
       // This is the axios that HttpService itself uses: CommonJS and ES modules each have a copy.
       const axios = new HttpService().axiosRef;
       const httpService = new HttpService(axios.create({ ...(baseUrl && { baseURL: String(baseUrl) }), ...defaults }));
-      ServiceAuthHttpModule.attachTo(httpService, auth);
+      ServiceAuthHttpModule.attachTo(httpService, auth, { isRejected });
       warnIfUncovered(httpService, auth);
       return httpService;
     },

@@ -1,18 +1,24 @@
 import type { AccessToken, TokenSource } from '@service-auth/core';
 import { isReplayable, listenToErrors, ownProperties, replaceRejected, settledToken } from '@service-auth/core/http';
 import type { Dispatcher } from 'undici';
-import { withToken } from './headers.ts';
+import { fieldsOf, withToken } from './headers.ts';
 import type { Handler } from './recording.ts';
 import { fail, RejectionHandler, type RejectionPolicy } from './rejection-handler.ts';
+import type { ServiceAuthInterceptorOptions } from './service-auth-interceptor.ts';
 
 type Headers = Dispatcher.DispatchOptions['headers'];
 
 const closedCodes: ReadonlySet<unknown> = new Set(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
 
+/** What all requests of an interceptor share. */
+interface Shared extends ServiceAuthInterceptorOptions {
+  readonly auth: TokenSource;
+}
+
 /** A request that carries the token. It is a class, because creating closures for each request would take longer than the rest of this package. */
 export class Exchange implements RejectionPolicy {
   readonly caller: Handler;
-  readonly #auth: TokenSource;
+  readonly #shared: Shared;
   readonly #dispatch: Dispatcher.Dispatch;
   readonly #options: Dispatcher.DispatchOptions;
   readonly #headers: Headers;
@@ -20,14 +26,14 @@ export class Exchange implements RejectionPolicy {
   #refusal: { isRefused: boolean } | undefined;
 
   constructor(
-    auth: TokenSource,
+    shared: Shared,
     dispatch: Dispatcher.Dispatch,
     options: Dispatcher.DispatchOptions,
     headers: Headers,
     caller: Handler,
   ) {
     this.caller = caller;
-    this.#auth = auth;
+    this.#shared = shared;
     this.#dispatch = dispatch;
     this.#options = options;
     this.#headers = headers;
@@ -39,7 +45,7 @@ export class Exchange implements RejectionPolicy {
    */
   start(): boolean {
     const signal = signalOf(this.#options);
-    const promise = this.#auth.getToken(signal && { signal });
+    const promise = this.#shared.auth.getToken(signal && { signal });
     const known = settledToken(promise);
     if (known) return this.#dispatchWith(known, true);
     listenToErrors(this.#options.body);
@@ -79,16 +85,24 @@ export class Exchange implements RejectionPolicy {
     return true;
   }
 
-  accept(token: AccessToken, visited: readonly URL[]): void {
-    if (visited.every((url) => this.#auth.covers(url))) this.#auth.reportAccepted?.(token);
+  /** If a redirect passed through a foreign host, undici removed the token there. */
+  #hadToken(visited: readonly URL[]): boolean {
+    return visited.every((url) => this.#shared.auth.covers(url));
   }
 
-  async decide(token: AccessToken, isFirst: boolean, visited: readonly URL[]): Promise<(() => boolean) | undefined> {
-    // If a redirect passed through a foreign host, undici removed the token there, so this 401 does not reject the token.
-    if (!visited.every((url) => this.#auth.covers(url))) return undefined;
+  isRejected(statusCode: number, headers: unknown, visited: readonly URL[]): boolean | Promise<boolean> {
+    if (!this.#shared.isRejected) return statusCode === 401 && this.#hadToken(visited);
+    return this.#hadToken(visited) && this.#shared.isRejected({ statusCode, headers: fieldsOf(headers) });
+  }
+
+  accept(token: AccessToken, visited: readonly URL[]): void {
+    if (this.#hadToken(visited)) this.#shared.auth.reportAccepted?.(token);
+  }
+
+  async replace(token: AccessToken, isFirst: boolean, visited: readonly URL[]): Promise<(() => boolean) | undefined> {
     // After a redirect, the API rejected another request than this one.
     const canResend = isFirst && visited.length < 2 && isReplayable(this.#options.body);
-    const next = await replaceRejected(this.#auth, token, { signal: signalOf(this.#options), canResend });
+    const next = await replaceRejected(this.#shared.auth, token, { signal: signalOf(this.#options), canResend });
     return next && (() => this.#sendAgain(next));
   }
 }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { AccessToken } from '@service-auth/core';
 import type { Dispatcher } from 'undici';
 
@@ -26,4 +27,16 @@ export function readHeaders(headers: Headers): Headers {
 /** Adds the token. */
 export function withToken(headers: Headers, { authorization }: AccessToken): NonNullable<Headers> {
   return Array.isArray(headers) ? [...headers, 'authorization', authorization] : { ...headers, authorization };
+}
+
+/** The headers of an answer by their names in lower case. undici 6 hands them out as they arrived: names and values in turn, as bytes. */
+export function fieldsOf(headers: unknown): IncomingHttpHeaders {
+  if (!Array.isArray(headers)) return { ...(headers as IncomingHttpHeaders) };
+  const texts = (headers as (Uint8Array | string)[]).map((part) => Buffer.from(part as Uint8Array).toString('latin1'));
+  const fields: Record<string, string | string[]> = Object.create(null);
+  for (let at = 0; at + 1 < texts.length; at += 2) {
+    const [name = '', value = ''] = [texts[at]?.toLowerCase(), texts[at + 1]];
+    fields[name] = name in fields ? [fields[name] ?? [], value].flat() : value;
+  }
+  return fields;
 }

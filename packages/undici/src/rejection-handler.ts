@@ -1,17 +1,21 @@
 import type { AccessToken } from '@service-auth/core';
 import { createRecording, type Handler, methods, type Recording } from './recording.ts';
 
-/** Decides for the handler of one attempt what to do after a 401. */
+/** Decides for the handler of one attempt what an answer means, and what to do after a rejection. */
 export interface RejectionPolicy {
   readonly caller: Handler;
   /**
-   * Resolves to undefined, or to a function that sends the request again and returns false if the dispatcher was closed meanwhile.
-   * `visited`: the URLs that an inner interceptor requested while it followed redirects, the last one included; empty without redirects.
+   * Returns whether an answer rejects the token. `visited`: the URLs that an inner interceptor requested while it followed redirects, the last one included;
+   * empty without redirects.
    */
-  decide(token: AccessToken, isFirst: boolean, visited: readonly URL[]): Promise<(() => boolean) | undefined>;
+  isRejected(status: number, headers: unknown, visited: readonly URL[]): boolean | Promise<boolean>;
+  /**
+   * Reports a rejection. Resolves to undefined, or to a function that sends the request again and returns false if the dispatcher was closed meanwhile.
+   */
+  replace(token: AccessToken, isFirst: boolean, visited: readonly URL[]): Promise<(() => boolean) | undefined>;
   /** Reports that the API accepted the token. */
   accept(token: AccessToken, visited: readonly URL[]): void;
-  /** Returns whether an error only says that the request cannot be sent again, because the dispatcher was closed. The caller gets the 401 then. */
+  /** Returns whether an error only says that the request cannot be sent again, because the dispatcher was closed. The caller gets the rejection then. */
   refuses(error: unknown): boolean;
 }
 
@@ -42,7 +46,7 @@ export function fail(handler: Handler, error: unknown): void {
 }
 
 /**
- * Passes every call on to the caller, but records the calls of a 401 until `decide` has settled. The connection is not paused meanwhile, because
+ * Passes every call on to the caller, but records the calls of a rejection until there is another token or none, and those of any answer until its verdict is known. The connection is not paused meanwhile, because
  * undici crashes if the server closes a paused connection. It is a class, because every request creates one and closures would take longer.
  */
 export class RejectionHandler {
@@ -50,7 +54,7 @@ export class RejectionHandler {
   readonly #caller: Handler;
   readonly #token: AccessToken;
   readonly #isFirst: boolean;
-  /** The caller; while a 401 is decided, the recording; afterwards an empty handler if the caller needs nothing more of this answer. */
+  /** The caller; while an answer is decided, the recording; afterwards an empty handler if the caller needs nothing more of this answer. */
   #target: Handler;
   #recording: Recording | undefined;
   #controller: unknown;
@@ -90,13 +94,13 @@ export class RejectionHandler {
   }
 
   onHeaders(status: number, headers: unknown, resume: unknown, message: unknown): unknown {
-    this.#judge(status);
+    this.#judge(status, headers);
     return this.#target.onHeaders?.(status, headers, resume, message);
   }
 
   onResponseStart(controller: Controller, status: number, headers: object, message: unknown): void {
-    this.#judge(status);
-    if (status === 401) {
+    this.#judge(status, headers);
+    if (this.#isRecording) {
       // undici's own function has no effect after the whole answer has arrived.
       controller.abort = (reason) => this.#abortByCaller(reason);
       // The caller may have paused at an informational answer: fetch of undici 7 does so at each of them (RFC 9110 section 15.2).
@@ -115,18 +119,38 @@ export class RejectionHandler {
     return this.#policy.refuses(error) ? undefined : this.#target.onResponseError?.(controller, error);
   }
 
-  #judge(status: number): void {
-    if (status === 401) this.#record();
-    else if (status >= 200 && status < 400) this.#policy.accept(this.#token, this.#visited ?? []);
+  #judge(status: number, headers: unknown): void {
+    // Informational answers say nothing about the token (RFC 9110 section 15.2).
+    if (status < 200) return;
+    let verdict: boolean | Promise<boolean>;
+    try {
+      verdict = this.#policy.isRejected(status, headers, this.#visited ?? []);
+    } catch (error) {
+      verdict = Promise.reject(error);
+    }
+    if (verdict) this.#record(verdict, status);
+    else this.#accept(status);
   }
 
-  #record(): void {
+  #accept(status: number): void {
+    if (status < 400) this.#policy.accept(this.#token, this.#visited ?? []);
+  }
+
+  #record(verdict: boolean | Promise<boolean>, status: number): void {
     this.#recording = createRecording(() => this.#release());
     this.#target = this.#recording;
-    this.#policy.decide(this.#token, this.#isFirst, this.#visited ?? []).then(
+    this.#decide(verdict, status).then(
       (sendAgain) => (this.#isRecording && sendAgain?.() ? this.#drop() : this.#release()),
       (error) => this.#fail(error),
     );
+  }
+
+  async #decide(verdict: boolean | Promise<boolean>, status: number): Promise<(() => boolean) | undefined> {
+    // A verdict that is known does not wait: the token is reported before the next request.
+    if (verdict === true || (await verdict))
+      return this.#policy.replace(this.#token, this.#isFirst, this.#visited ?? []);
+    this.#accept(status);
+    return undefined;
   }
 
   get #isRecording(): boolean {

@@ -1,10 +1,22 @@
 import type { TokenSource } from '@service-auth/core';
-import { checkTokenSource, hasAuthorization } from '@service-auth/core/http';
+import { checkIsRejected, checkTokenSource, hasAuthorization } from '@service-auth/core/http';
 import type { Dispatcher } from 'undici';
 import { coverageOf } from './coverage.ts';
 import { Exchange } from './exchange.ts';
 import { isIterable, readHeaders } from './headers.ts';
 import type { Handler } from './recording.ts';
+
+/** Options of {@link serviceAuthInterceptor}. */
+export interface ServiceAuthInterceptorOptions {
+  /**
+   * Returns whether an answer rejects the token, for an API that answers an expired token with 403 or 400. Such an answer is treated as a 401 is by default,
+   * and no other one is, not even a 401. It is asked only about requests that had the token. The names of the headers are in lower case. What it throws or
+   * rejects with is what the request fails with. Default: the status is 401.
+   */
+  readonly isRejected?:
+    | ((response: Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'>) => boolean | Promise<boolean>)
+    | undefined;
+}
 
 /**
  * An interceptor for `compose()`. It adds the token of `auth` to every request whose URL `auth.covers()`, and sends it once more if the API answers
@@ -13,10 +25,14 @@ import type { Handler } from './recording.ts';
  * List it before `interceptors.redirect()`, so that every redirect is checked, and before `interceptors.cache()`, which would store the token
  * otherwise. If it is listed after `redirect()`, the token follows redirects within its origin, and a request that was redirected is not sent
  * again after a 401.
- * @throws TypeError if `auth` is no client or has no `baseUrl`
+ * @throws TypeError if `auth` is no client or has no `baseUrl`, or if `isRejected` is no function
  */
-export function serviceAuthInterceptor(auth: TokenSource): Dispatcher.DispatcherComposeInterceptor {
+export function serviceAuthInterceptor(
+  auth: TokenSource,
+  { isRejected }: ServiceAuthInterceptorOptions = {},
+): Dispatcher.DispatcherComposeInterceptor {
   checkTokenSource(auth, 'undici');
+  checkIsRejected(isRejected, 'undici');
   const covers = coverageOf(auth);
   return (dispatch) => (options, handler) => {
     // Headers of a wrong type are left to undici, which says what is wrong with them.
@@ -26,6 +42,6 @@ export function serviceAuthInterceptor(auth: TokenSource): Dispatcher.Dispatcher
     // undici itself says what is wrong with headers that are no pairs.
     if (isIterable(headers) || hasAuthorization(headers, auth))
       return dispatch({ ...options, headers: headers ?? null }, handler);
-    return new Exchange(auth, dispatch, options, headers, handler as Handler).start();
+    return new Exchange({ auth, isRejected }, dispatch, options, headers, handler as Handler).start();
   };
 }

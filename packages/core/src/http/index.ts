@@ -5,6 +5,7 @@ export type { EnvironmentProxy } from '../platform/environment-proxy.ts';
 export { environmentProxy } from '../platform/environment-proxy.ts';
 export { ownProperties } from '../platform/untrusted.ts';
 export { discardBody, isReplayable, listenToErrors } from './body.ts';
+export { checkIsRejected } from './check-is-rejected.ts';
 export { checkTokenSource } from './check-token-source.ts';
 export { tokenBypassed, tokenNotSent, tokenRejected } from './errors-of-401.ts';
 export { hasAuthorization } from './headers.ts';

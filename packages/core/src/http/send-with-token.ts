@@ -41,9 +41,15 @@ export interface SendWithTokenOptions<Answer> {
    * no redirect. See `redirectTo`. Default: no redirect is followed, or the client follows redirects by itself. What it throws ends the call.
    */
   follow?(answer: Answer): boolean;
-  /** Returns whether an answer rejects the token: its status is 401, and the request that it answers had the token. */
-  isRejected(answer: Answer): boolean;
-  /** Returns whether an answer shows that the API accepted the token: its status is below 400, and the request had the token. Default: what is not rejected. */
+  /**
+   * Returns whether an answer rejects the token: its status is 401, or what this API has in its place, and the request that it answers had the token.
+   * What it throws or rejects with ends the call.
+   */
+  isRejected(answer: Answer): boolean | Promise<boolean>;
+  /**
+   * Returns whether an answer that is not rejected shows that the API accepted the token: its status is below 400, and the request had the token.
+   * Default: each of them shows it.
+   */
   isAccepted?(answer: Answer): boolean;
   /** Returns whether `send` can send its request again at attempt 2. It is called after a rejected answer. See `isReplayable`. */
   canResend(answer: Answer): boolean;
@@ -56,7 +62,7 @@ export interface SendWithTokenOptions<Answer> {
 /**
  * Sends a request with a token of `auth`. If the API rejects the token, sends it once more with another one. Every rejection is reported to `auth`.
  * Resolves with the answer for the caller. Call it only if `auth.covers(url)` is true and the request has no `Authorization` of its own: see `hasAuthorization`.
- * @throws the errors of `waitForToken`, of `send` and of `follow`
+ * @throws the errors of `waitForToken`, of `send`, of `follow` and of `isRejected`
  */
 export async function sendWithToken<Answer>(
   auth: Pick<TokenSource, 'getToken' | 'invalidate' | 'reportAccepted'>,
@@ -67,7 +73,8 @@ export async function sendWithToken<Answer>(
   for (let attempt: 1 | 2 = 1; ; attempt = 2) {
     let answer = await request.send(token, attempt);
     while (request.follow && follow(answer, request)) answer = await request.send(token, attempt);
-    if (!request.isRejected(answer)) {
+    const verdict = verdictOn(answer, request);
+    if (!(typeof verdict === 'boolean' ? verdict : await verdict)) {
       if (request.isAccepted?.(answer) ?? true) auth.reportAccepted?.(token);
       return answer;
     }
@@ -85,6 +92,19 @@ function follow<Answer>(answer: Answer, request: SendWithTokenOptions<Answer>): 
     return isFollowed;
   } finally {
     if (isFollowed) void discard(answer, request);
+  }
+}
+
+function verdictOn<Answer>(answer: Answer, request: SendWithTokenOptions<Answer>): boolean | Promise<boolean> {
+  const fail = (error: unknown): never => {
+    void discard(answer, request);
+    throw error;
+  };
+  try {
+    const verdict = request.isRejected(answer);
+    return typeof verdict === 'boolean' ? verdict : Promise.resolve(verdict).catch(fail);
+  } catch (error) {
+    return fail(error);
   }
 }
 

@@ -106,6 +106,40 @@ describe('sendWithToken', () => {
     expect(await sendWithToken(source, { ...request, discard })).toBe(200);
   });
 
+  test('waits for a promise of `isRejected`, for either attempt', async () => {
+    const { source, rejected } = createSource('a', 'b', 'c');
+    const { request, sent } = createClient(403, 403);
+    const isRejected = async (status: number) => status === 403;
+    expect(await sendWithToken(source, { ...request, isRejected })).toBe(403);
+    expect({ sent, rejected }).toEqual({ sent: ['a 1', 'b 2'], rejected: ['a', 'b'] });
+  });
+
+  test('an answer that was rejected does not count as accepted, and a 401 that was not does not count as rejected', async () => {
+    const accepted: string[] = [];
+    const { source, rejected } = createSource('a', 'b');
+    const reporting = { ...source, reportAccepted: ({ id }: AccessToken) => void accepted.push(id) };
+    const { request } = createClient(200, 401);
+    const isRejected = (status: number) => status === 200;
+    const isAccepted = (status: number) => status < 400;
+    expect(await sendWithToken(reporting, { ...request, isRejected, isAccepted })).toBe(401);
+    expect({ accepted, rejected }).toEqual({ accepted: [], rejected: ['a'] });
+  });
+
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('no such field');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('no such field'))],
+  ])('frees the answer and rejects if `isRejected` %s, and reports nothing', async (_, isRejected) => {
+    const { source, rejected } = createSource('a', 'b');
+    const { request, sent, freed } = createClient(200);
+    await expect(sendWithToken(source, { ...request, isRejected })).rejects.toThrow('no such field');
+    expect({ sent, freed, rejected }).toEqual({ sent: ['a 1'], freed: [200], rejected: [] });
+  });
+
   describe('with `follow`', () => {
     /** A client that follows the redirects among its answers itself. */
     function createFollower(...statuses: number[]) {
