@@ -424,12 +424,13 @@ describe('createServiceAuthFromEnv', () => {
     expect(stderr).toContain('SERVICE_AUTH_CLIENT_ID is not set (SERVICE_AUTH_CLIENTID is set, but nothing reads it');
   });
 
-  test('variables that Kubernetes or the command line sets are no warnings', () => {
+  test('variables that Kubernetes or the command line sets, or that `serve` reads, are no warnings', () => {
     const others = {
       SERVICE_AUTH_SERVICE_HOST: '10.0.0.1',
       SERVICE_AUTH_PORT_9180_TCP_ADDR: '10.0.0.1',
       SERVICE_AUTH_PORT: 'tcp://10.0.0.1:9180',
       SERVICE_AUTH_TOKEN: 'x',
+      SERVICE_AUTH_REJECTED_STATUSES: '401,403',
     };
     const emitWarning = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
     onTestFinished(() => emitWarning.mockRestore());

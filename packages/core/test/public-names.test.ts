@@ -23,6 +23,7 @@ test('the package exports these names, and no others', () => {
 test('the entry for HTTP adapters exports these names, and no others', () => {
   expect(Object.keys(http).sort()).toEqual([
     'abortable',
+    'checkIsRejected',
     'checkTokenSource',
     'discardBody',
     'environmentProxy',
@@ -79,6 +80,7 @@ test('the entry for tools that keep records exports these names, and no others',
     'recordWithSpent',
     'secretInRecord',
     'secretVariables',
+    'serveVariables',
     'shownNameOf',
     'temporaryCauseOf',
     'unreadVariables',

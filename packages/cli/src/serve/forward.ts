@@ -28,8 +28,12 @@ interface Forwarded {
   readonly isEnding: () => boolean;
 }
 
-/** Creates the forwarder for the base URL of `auth`. Undefined: it has none. */
-export function createForwarder(auth: ServiceAuth, kept: KeptToken): Forwarder | undefined {
+/** Creates the forwarder for the base URL of `auth`. `rejectedStatuses`: those by which the API rejects a token. Undefined: `auth` has no base URL. */
+export function createForwarder(
+  auth: ServiceAuth,
+  kept: KeptToken,
+  rejectedStatuses: readonly number[],
+): Forwarder | undefined {
   const { baseUrl } = auth;
   if (baseUrl === undefined) return undefined;
   const pool = new Pool(new URL(baseUrl).origin, {
@@ -59,7 +63,7 @@ export function createForwarder(auth: ServiceAuth, kept: KeptToken): Forwarder |
           const content = (attempt === 1 ? body?.chunks : body?.whole()) ?? null;
           return sendUpstream(pool, { method, path, headers, body: content, signal });
         },
-        isRejected: ({ status }) => status === 401,
+        isRejected: ({ status }) => rejectedStatuses.includes(status),
         isAccepted: ({ status }) => status < 400,
         canResend: () => !body || body.whole() !== undefined,
         discard: (rejected) => rejected.discard(),

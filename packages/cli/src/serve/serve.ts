@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type Clock, eventLevel, type ServiceAuthEvent } from '@service-auth/core';
+import { readEnvironment } from '../configuration/environment.ts';
 import type { Context } from '../line/command.ts';
 import { exitCodes, UsageError } from '../line/exit.ts';
 import { createDoors } from './doors.ts';
@@ -10,7 +11,7 @@ import { createHttpServer, dropSilent, headWithinMs } from './http-server.ts';
 import { listen } from './listen.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics } from './metrics.ts';
-import { readKey, readSettings } from './settings.ts';
+import { readKey, readRejectedStatuses, readSettings } from './settings.ts';
 
 const clock: Clock = {
   now: () => Date.now(),
@@ -32,6 +33,7 @@ export async function run(context: Context): Promise<number> {
   const problems: string[] = [];
   const { places, keyFile, graceMs, log: format } = readSettings(context, problems);
   let key = await readKey(keyFile, problems);
+  const rejectedStatuses = readRejectedStatuses((await readEnvironment(context)).env, problems);
   const log = createLog(context.stderr, format);
   const metrics = createMetrics();
   const report = (event: ServiceAuthEvent) => {
@@ -41,7 +43,7 @@ export async function run(context: Context): Promise<number> {
   const clients = await openClients(context, report, clock, problems);
   const isEnding = () => context.signal.aborted;
   const answer = createDoors({ clients, key: () => key, isEnding, metrics: () => metrics.text(clients) });
-  const forwarder = createForwarder(clients.auth, clients.kept(clients.audiences[0] ?? ''));
+  const forwarder = createForwarder(clients.auth, clients.kept(clients.audiences[0] ?? ''), rejectedStatuses);
   const servers = places.map(({ entrance }) =>
     createHttpServer({
       entrance,

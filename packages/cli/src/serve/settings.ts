@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { serveVariables } from '@service-auth/core/record';
+import type { Environment } from '../configuration/environment.ts';
 import { type Context, textOf } from '../line/command.ts';
 import { durationMs } from '../line/duration.ts';
 import type { LogFormat } from './log.ts';
@@ -46,6 +48,15 @@ export function readSettings({ flags }: Pick<Context, 'flags'>, problems: string
     problems.push('--grace must be a duration such as 20s or 1m, and 24h at most');
   if (log !== undefined && log !== 'json' && log !== 'text') problems.push('--log must be json or text');
   return { places, keyFile, graceMs: graceMs ?? 0, log: log === 'json' || log === 'text' ? log : undefined };
+}
+
+/** Reads the statuses by which the API rejects a token. Adds what is wrong with them to `problems`. */
+export function readRejectedStatuses(env: Environment, problems: string[]): readonly number[] {
+  const name = serveVariables.rejectedStatuses;
+  const statuses = (env[name] || '401').split(',').map((text) => text.trim());
+  if (!statuses.every((status) => /^[45]\d\d$/.test(status)))
+    problems.push(`${name} must be a list of statuses from 400 to 599, such as 401,403`);
+  return statuses.map(Number);
 }
 
 function addPlace(entrance: 'network' | 'observe', text: string, places: Place[], problems: string[]): void {

@@ -424,6 +424,16 @@ test(
   },
 );
 
+test('SERVICE_AUTH_REJECTED_STATUSES says which statuses reject the token, and no other one does', async () => {
+  const { url, service, running } = await startServing({ env: { SERVICE_AUTH_REJECTED_STATUSES: '403' } });
+  service.api.next({ status: 401 }, { status: 403 });
+  expect(await ask(url, '/api/v1/x')).toMatchObject({ status: 401 });
+  expect(service.counts).toMatchObject({ issued: 1, apiRequests: 1 });
+  expect(await ask(url, '/api/v1/x')).toMatchObject({ status: 200 });
+  expect(service.counts).toMatchObject({ issued: 2, apiRequests: 3 });
+  expect(running.printed.stderr).not.toContain('SERVICE_AUTH_REJECTED_STATUSES');
+});
+
 test('an API that cannot be reached is 502, and without a token the answer is that of the token endpoint', async () => {
   const gone = await startRawUpstream((socket) => socket.destroy());
   const { url } = await startWith(gone);

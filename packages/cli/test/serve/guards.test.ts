@@ -3,7 +3,7 @@ import { refusalOf } from '../../src/serve/guards.ts';
 import { logLine } from '../../src/serve/log.ts';
 import type { Entrance } from '../../src/serve/request-head.ts';
 import { doorOf } from '../../src/serve/routes.ts';
-import { readSettings } from '../../src/serve/settings.ts';
+import { readRejectedStatuses, readSettings } from '../../src/serve/settings.ts';
 
 const key = 'k'.repeat(32);
 
@@ -135,6 +135,28 @@ test('all wrong options are told together', () => {
     '--log',
   ]);
 });
+
+test.each([
+  [undefined, [401]],
+  ['', [401]],
+  ['403', [403]],
+  ['401, 403,599', [401, 403, 599]],
+])('SERVICE_AUTH_REJECTED_STATUSES=%s means %j', (given, expected) => {
+  const problems: string[] = [];
+  expect(readRejectedStatuses({ SERVICE_AUTH_REJECTED_STATUSES: given }, problems)).toEqual(expected);
+  expect(problems).toEqual([]);
+});
+
+test.each(['200', '399', '600', '401,', '401 403', '4xx', 'none', ' '])(
+  'SERVICE_AUTH_REJECTED_STATUSES=%s is a mistake in the configuration',
+  (given) => {
+    const problems: string[] = [];
+    readRejectedStatuses({ SERVICE_AUTH_REJECTED_STATUSES: given }, problems);
+    expect(problems).toEqual([
+      'SERVICE_AUTH_REJECTED_STATUSES must be a list of statuses from 400 to 599, such as 401,403',
+    ]);
+  },
+);
 
 test('a line of the log cannot be ended or forged by a value', () => {
   const fields = { path: '/a b\n2026 warning x=y', status: 200, none: undefined };

@@ -331,9 +331,12 @@ test(
   async () => {
     const service = await startCanaryService();
     const env = variablesOf(service, `file:${emptyFolder()}`);
-    const wrong = await run(['serve', '--listen', '0.0.0.0:1', '--log', 'xml', '--reserve', 'x'], { env });
+    const wrong = await run(['serve', '--listen', '0.0.0.0:1', '--log', 'xml', '--reserve', 'x'], {
+      env: { ...env, SERVICE_AUTH_REJECTED_STATUSES: '200' },
+    });
     expect(wrong.code).toBe(2);
-    for (const name of ['--key-file', '--log', 'SERVICE_AUTH_RESERVE']) expect(wrong.stderr).toContain(name);
+    for (const name of ['--key-file', '--log', 'SERVICE_AUTH_RESERVE', 'SERVICE_AUTH_REJECTED_STATUSES'])
+      expect(wrong.stderr).toContain(name);
     const serving = await startServing({ service });
     await untilReady(serving.ask);
     const second = await run(['serve', '--port', new URL(serving.url).port], { env });

@@ -31,12 +31,16 @@ export const authenticationVariables = {
   assertionFile: 'SERVICE_AUTH_CLIENT_ASSERTION_FILE',
 } as const;
 
+/** The variables that only `service-auth serve` reads, by what they set. They may stand in the environment of a whole fleet. */
+export const serveVariables = { rejectedStatuses: 'SERVICE_AUTH_REJECTED_STATUSES' } as const;
+
 /** The variables that may lie in a file, which the variable with `_FILE` at its end names. */
 export const secretVariables: readonly string[] = [variables.clientSecret, variables.storeKey, variables.headers];
 
 const names: readonly string[] = [
   ...Object.values(variables),
   ...Object.values(authenticationVariables),
+  ...Object.values(serveVariables),
   ...secretVariables.map((name) => `${name}_FILE`),
 ];
 

@@ -13,7 +13,13 @@ import { newRecord } from '../ledger/record.ts';
 import { acceptedRecord } from './record-findings.ts';
 import { randomId, recordKeyOf } from './seal.ts';
 
-export { authenticationVariables, secretVariables, unreadVariables, variables } from '../contract/variables.ts';
+export {
+  authenticationVariables,
+  secretVariables,
+  serveVariables,
+  unreadVariables,
+  variables,
+} from '../contract/variables.ts';
 export { type TemporaryCause, temporaryCauseOf } from '../endpoint/meaning-of.ts';
 export {
   failuresInRow,
