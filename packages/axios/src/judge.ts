@@ -44,8 +44,7 @@ function transform(
 
 /** A copy, because transformations may change it. */
 function headersOf({ headers }: AxiosResponse, config: InternalAxiosRequestConfig): AxiosHeaders {
-  const { concat } = config.headers.constructor as typeof AxiosHeaders;
-  return concat(headers as AxiosHeaders);
+  return (config.headers.constructor as typeof AxiosHeaders).concat(headers as AxiosHeaders);
 }
 
 /** Only one can read it: the rule or the caller. */

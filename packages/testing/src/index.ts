@@ -8,6 +8,7 @@ export type {
   HttpClientBody,
   HttpClientBodyKind,
   HttpClientContext,
+  HttpClientIsRejected,
   HttpClientRequest,
   HttpClientResponse,
   HttpClientSubject,

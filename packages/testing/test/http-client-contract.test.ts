@@ -4,9 +4,11 @@ import { httpClientMistakes } from './mistakes/http-client-mistakes.ts';
 import { connectReferenceAdapter } from './reference-adapter.ts';
 import { controls, type Mistake } from './support/controls.ts';
 
+const wholeContract = (connect: ConnectHttpClient) => httpClientContract(connect, { isRejected: true });
+
 describe('a right adapter', () => {
-  for (const { name, run } of httpClientContract(connectReferenceAdapter)) test(name, run);
-  for (const { name, run } of controls(httpClientContract, connectReferenceAdapter, httpClientMistakes)) {
+  for (const { name, run } of wholeContract(connectReferenceAdapter)) test(name, run);
+  for (const { name, run } of controls(wholeContract, connectReferenceAdapter, httpClientMistakes)) {
     test(name, { timeout: 20_000 }, run);
   }
 });
@@ -31,11 +33,17 @@ describe('httpClientContract', () => {
   const neverConnected: ConnectHttpClient = () => {
     throw new Error('not to be connected');
   };
-  const names = httpClientContract(neverConnected).map(({ name }) => name);
+  const names = wholeContract(neverConnected).map(({ name }) => name);
 
   test('names every case once, and starts nothing before a case is run', () => {
     expect(new Set(names).size).toBe(names.length);
     expect(names.length).toBeGreaterThan(60);
+  });
+
+  test('has no case for isRejected without that trait', () => {
+    const without = httpClientContract(neverConnected).map(({ name }) => name);
+    expect(names.filter((name) => !without.includes(name)).every((name) => name.includes('isRejected'))).toBe(true);
+    expect(without.some((name) => name.includes('isRejected'))).toBe(false);
   });
 
   test('has no case that no mistake is caught by', () => {

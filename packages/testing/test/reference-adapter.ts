@@ -27,7 +27,10 @@ function firstHop({ url, method, headers, body, signal, timeoutMs }: HttpClientR
 const discard = (response: Response) => response.body?.cancel();
 
 /** A right adapter for fetch. It follows redirects itself, for fetch does not show them. */
-export const connectReferenceAdapter: ConnectHttpClient = ({ options }) => {
+export const connectReferenceAdapter: ConnectHttpClient = ({
+  options,
+  isRejected = ({ status }) => status === 401,
+}) => {
   const auth = createServiceAuth(options);
 
   function nextHop({ url: from, init, followed }: Hop, { status, headers }: Response): Hop | undefined {
@@ -59,7 +62,7 @@ export const connectReferenceAdapter: ConnectHttpClient = ({ options }) => {
       waitForToken: () => auth.getToken({ signal: request.signal }),
       send: ({ authorization }: AccessToken) =>
         sendFrom({ ...last, init: { ...last.init, headers: { ...last.init.headers, authorization } } }),
-      isRejected: ({ status }) => status === 401 && 'authorization' in last.init.headers,
+      isRejected: ({ status }) => 'authorization' in last.init.headers && isRejected({ status }),
       canResend: () => request.body?.kind === 'json' || isReplayable(request.body?.value),
       discard,
     });

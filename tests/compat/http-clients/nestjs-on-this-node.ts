@@ -3,4 +3,4 @@ import { httpClientContract } from '@service-auth/testing';
 import { connectHttpService } from '../../../packages/nestjs/test/support/connect-http-service.ts';
 import { reportOf } from './report.ts';
 
-console.log(JSON.stringify(await reportOf(httpClientContract(connectHttpService))));
+console.log(JSON.stringify(await reportOf(httpClientContract(connectHttpService, { isRejected: true }))));

@@ -10,9 +10,9 @@ function contentOf(body: HttpClientBody | undefined): RequestInit {
   return { body: body.value, ...(body.kind === 'stream' && { duplex: 'half' }) };
 }
 
-const connect: ConnectHttpClient = ({ options }) => {
+const connect: ConnectHttpClient = ({ options, isRejected }) => {
   const auth = createServiceAuth(options);
-  const authFetch = createAuthFetch(auth);
+  const authFetch = createAuthFetch(auth, { isRejected });
   return {
     auth,
     async request({ method, url, headers, body, signal, timeoutMs, optOut }) {
@@ -28,7 +28,7 @@ const connect: ConnectHttpClient = ({ options }) => {
 
 async function main(): Promise<void> {
   const results: Result[] = [];
-  for (const { name, run } of httpClientContract(connect)) {
+  for (const { name, run } of httpClientContract(connect, { isRejected: true })) {
     const problem = await run().then(
       () => undefined,
       (error: Error) => String(error.stack ?? error),

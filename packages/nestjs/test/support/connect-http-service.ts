@@ -8,8 +8,8 @@ import type { ConnectHttpClient, HttpClientRequest } from '@service-auth/testing
 import { firstValueFrom } from 'rxjs';
 
 /** An application with an HttpService, for the contract of HTTP clients. */
-export const connectHttpService: ConnectHttpClient = async ({ options }) => {
-  const imports = [ServiceAuthModule.forRoot(options), ServiceAuthHttpModule.register({})];
+export const connectHttpService: ConnectHttpClient = async ({ options, isRejected }) => {
+  const imports = [ServiceAuthModule.forRoot(options), ServiceAuthHttpModule.register({ isRejected })];
   const module = { module: class AppModule {}, imports };
   const app = await NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
   const http = app.get(HttpService, { strict: false });

@@ -9,17 +9,22 @@ const member = (value: unknown, name: PropertyKey): unknown =>
 
 const brand = Symbol.for('@service-auth/error');
 
-/** Our error as it was thrown, or as the cause of the client's own. */
-function typedErrorIn(error: unknown): unknown {
-  let current = error;
-  for (let depth = 0; depth < 10 && current !== undefined; depth++) {
-    if (member(current, brand) === true) return current;
-    current = member(current, 'cause');
+/** An error and the chain of its causes. */
+export function causesOf(error: unknown): unknown[] {
+  const chain: unknown[] = [];
+  for (let current = error; current !== undefined && chain.length < 10; current = member(current, 'cause')) {
+    chain.push(current);
   }
-  return error;
+  return chain;
 }
 
-async function rejectionOf(response: Promise<unknown>): Promise<unknown> {
+/** Our error as it was thrown, or as the cause of the client's own. */
+function typedErrorIn(error: unknown): unknown {
+  return causesOf(error).find((each) => member(each, brand) === true) ?? error;
+}
+
+/** The error with which a request fails. */
+export async function rejectionOf(response: Promise<unknown>): Promise<unknown> {
   try {
     await response;
   } catch (error) {
@@ -41,11 +46,7 @@ function jsonOf(value: unknown): string {
 
 /** Everything that somebody could log of an error, the chain of its causes included. */
 function printed(error: unknown): string {
-  const chain: unknown[] = [];
-  for (let current = error; current !== undefined && chain.length < 10; current = member(current, 'cause')) {
-    chain.push(current);
-  }
-  const texts = chain.map((each) => `${String(each)}\n${member(each, 'stack')}\n${jsonOf(each)}`);
+  const texts = causesOf(error).map((each) => `${String(each)}\n${member(each, 'stack')}\n${jsonOf(each)}`);
   return [...texts, inspect(error, { depth: Number.POSITIVE_INFINITY })].join('\n');
 }
 

@@ -9,6 +9,7 @@ import type { PausedRequest, ScriptedAnswer } from '../service/script.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../service/test-service.ts';
 import type {
   ConnectHttpClient,
+  HttpClientIsRejected,
   HttpClientRequest,
   HttpClientResponse,
   HttpClientSubject,
@@ -36,7 +37,11 @@ export interface Fixture {
 export type DefineCase = (
   name: string,
   run: (fixture: Fixture) => Promise<void>,
-  options?: { service?: TestServiceOptions; client?: (service: TestService) => Partial<ServiceAuthOptions> },
+  options?: {
+    service?: TestServiceOptions;
+    client?: (service: TestService) => Partial<ServiceAuthOptions>;
+    isRejected?: HttpClientIsRejected;
+  },
 ) => ContractCase;
 
 // Real time, and only for clients that never answer: a case takes milliseconds.
@@ -131,7 +136,7 @@ function createFixture(
 }
 
 export function caseDefiner(connect: ConnectHttpClient, traits: HttpClientTraits): DefineCase {
-  return (name, run, { service: serviceOptions, client } = {}) => ({
+  return (name, run, { service: serviceOptions, client, isRejected } = {}) => ({
     name,
     async run() {
       const clock = createTestClock();
@@ -146,7 +151,7 @@ export function caseDefiner(connect: ConnectHttpClient, traits: HttpClientTraits
         const service = open(await startTestService({ clock, ...serviceOptions }));
         const foreign = open(await startForeignOrigin({ clock }));
         const options = { ...service.options, onEvent, ...client?.(service) };
-        const subject = open(await connect({ service, options }));
+        const subject = open(await connect({ service, options, isRejected }));
         const fixture = createFixture({ service, foreign, clock, subject, traits, events });
         await within(run(fixture), 'the case', caseLimitMs);
         checkSecrecy(fixture);

@@ -9,6 +9,7 @@ import { redirectCases } from './redirects.ts';
 import { rejectionCases } from './rejections.ts';
 import { sendingCases } from './sending.ts';
 import type { ConnectHttpClient, HttpClientTraits } from './subject.ts';
+import { verdictCases } from './verdicts.ts';
 
 /**
  * All that an HTTP adapter has to do, as data for any test runner. Each case starts a service of its own on loopback and asks `connect`
@@ -26,5 +27,6 @@ export function httpClientContract(connect: ConnectHttpClient, traits: HttpClien
     ...bodyCases(define),
     ...abortCases(define),
     ...failureCases(define),
+    ...(traits.isRejected ? verdictCases(define) : []),
   ];
 }

@@ -45,11 +45,16 @@ export interface HttpClientResponse {
   readonly text: string;
 }
 
+/** Says which answers reject the token: for the option `isRejected` of an adapter, which has answers of another type. */
+export type HttpClientIsRejected = (answer: Pick<HttpClientResponse, 'status'>) => boolean | Promise<boolean>;
+
 /** The argument of a harness, new for each case. */
 export interface HttpClientContext {
   readonly service: TestService;
   /** For `createServiceAuth`, as they are. `baseUrl` is for the client, too, if it has a base URL of its own. */
   readonly options: ServiceAuthOptions;
+  /** For the adapter's option `isRejected`. It is given only with the trait of this name, and only in the cases for it. */
+  readonly isRejected?: HttpClientIsRejected | undefined;
 }
 
 /** An HTTP client with the adapter attached. */
@@ -69,6 +74,8 @@ export type ConnectHttpClient = (context: HttpClientContext) => HttpClientSubjec
 
 /** The peculiarities of a client. None of them takes a behaviour out of the contract. */
 export interface HttpClientTraits {
+  /** True: the adapter has an option `isRejected`, and the harness passes on that of its context. The contract has further cases then. Default false. */
+  readonly isRejected?: boolean | undefined;
   /** Finds our typed error in what the client rejected with. Default: the error itself, or the first of its causes that is one. */
   readonly failure?: ((error: unknown) => unknown) | undefined;
   /** Returns the part of a client's own error that the adapter's documentation tells people to log. Default: the error itself. */

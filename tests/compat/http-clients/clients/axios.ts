@@ -19,10 +19,10 @@ function dataOf(body: HttpClientBody | undefined, adapter: unknown): unknown {
 
 const connectTo =
   (axios: AxiosStatic, defaults: AxiosRequestConfig = {}): ConnectHttpClient =>
-  ({ options }) => {
+  ({ options, isRejected }) => {
     const auth = createServiceAuth(options);
     const instance = axios.create({ ...defaults, responseType: 'text', transformResponse: [] });
-    attachServiceAuth(instance, auth);
+    attachServiceAuth(instance, auth, { isRejected });
     return {
       auth,
       async request(request) {

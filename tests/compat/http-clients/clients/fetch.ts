@@ -29,10 +29,10 @@ function initOf(
 }
 
 /** Wraps the input in a Request, as ky and openapi-fetch do. */
-const givenRequests: ConnectHttpClient = ({ options }) => {
+const givenRequests: ConnectHttpClient = ({ options, isRejected }) => {
   const auth = createServiceAuth(options);
-  const bufferingFetch = createAuthFetch(auth, { bufferRequests: true });
-  const authFetch = createAuthFetch(auth);
+  const bufferingFetch = createAuthFetch(auth, { bufferRequests: true, isRejected });
+  const authFetch = createAuthFetch(auth, { isRejected });
   return {
     auth,
     async request({ url, optOut, ...request }) {
@@ -47,9 +47,9 @@ const givenRequests: ConnectHttpClient = ({ options }) => {
 
 const connectTo =
   (fetch: typeof globalThis.fetch, OwnFormData: FormDataClass): ConnectHttpClient =>
-  ({ options }) => {
+  ({ options, isRejected }) => {
     const auth = createServiceAuth(options);
-    const authFetch = createAuthFetch(auth, { fetch });
+    const authFetch = createAuthFetch(auth, { fetch, isRejected });
     return {
       auth,
       async request({ url, optOut, ...request }) {
@@ -89,8 +89,8 @@ const ofNodeFetch = (name: string, dependency: string, load: () => Promise<unkno
     const { default: send } = (await load()) as { default: typeof fetch };
     const connect = connectTo(send, FormData);
     const transport = fetchTransport({ fetch: send });
-    return async ({ service, options }) => {
-      const subject = await connect({ service, options: { ...options, transport } });
+    return async ({ options, ...context }) => {
+      const subject = await connect({ ...context, options: { ...options, transport } });
       return { ...subject, request: async (request) => subject.request(await forNodeFetch(request)) };
     };
   },

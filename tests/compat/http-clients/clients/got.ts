@@ -39,9 +39,11 @@ async function receiveStream(got: Got, url: string): Promise<HttpClientResponse>
 
 const connectTo =
   (got: Got): ConnectHttpClient =>
-  ({ options }) => {
+  ({ options, isRejected }) => {
     const auth = createServiceAuth(options);
-    const authenticated = got.extend(serviceAuth(auth));
+    const authenticated = got.extend(
+      serviceAuth(auth, { isRejected: isRejected && (({ statusCode: status }) => isRejected({ status })) }),
+    );
     const api = authenticated.extend({ throwHttpErrors: false, retry: { limit: 0 } });
     return {
       auth,

@@ -23,10 +23,12 @@ function headersOf({ url, headers }: HttpClientRequest): Record<string, string> 
 
 const connectTo =
   (undici: Undici, isListedFirst: boolean): ConnectHttpClient =>
-  ({ options }) => {
+  ({ options, isRejected }) => {
     const auth = createServiceAuth(options);
     const agent = new undici.Agent();
-    const ours = serviceAuthInterceptor(auth);
+    const ours = serviceAuthInterceptor(auth, {
+      isRejected: isRejected && (({ statusCode: status }) => isRejected({ status })),
+    });
     const follow = undici.interceptors.redirect({ maxRedirections: 20 });
     const plain = agent.compose(follow);
     const authenticated = isListedFirst ? agent.compose(ours, follow) : agent.compose(follow, ours);

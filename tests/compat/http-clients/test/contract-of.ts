@@ -14,7 +14,7 @@ export function clientsOfThisRun(clients: readonly Client[]): readonly Client[] 
 /** Defines a test for each case of the contract with each client of this run. */
 export async function testContractOf(clients: readonly Client[]): Promise<void> {
   for (const client of clientsOfThisRun(clients)) {
-    const cases = httpClientContract(await client.load());
+    const cases = httpClientContract(await client.load(), { isRejected: true });
     describe(`the contract of HTTP clients, with ${client.name}`, () => {
       for (const { name, run } of cases) test(name, run);
     });
