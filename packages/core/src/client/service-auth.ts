@@ -7,7 +7,7 @@ import type { GetTokenOptions, TokenSource } from '../contract/token-source.ts';
 import { instantOf } from '../platform/clock.ts';
 import type { Instant } from '../platform/instant.ts';
 import { within } from '../platform/pause.ts';
-import { type CachedToken, isAlive, isYoung, servableLifeMs } from '../token/cached-token.ts';
+import { isYoung, servableLifeMs } from '../token/cached-token.ts';
 import { type CallerWait, callerWait, problemOf } from '../token/caller-wait.ts';
 import { accepted, due, need, rejected, resetBegun, resetDone, retried } from '../token/memory.ts';
 import { ignoringFailure } from '../token/running-flight.ts';
@@ -188,26 +188,26 @@ class Client implements ServiceAuth {
   }
 
   async #obtain(wait: CallerWait): Promise<AccessToken> {
+    // A caller that did not report the 401 need not wait for another token: the 401 may be about another route of the API.
+    let isReporter: boolean | undefined;
     for (;;) {
       const keeper = this.#open();
       const now = instantOf(this.#settings.clock);
       const needed = need(keeper.memory, now);
       if (needed === 'serve') return this.#serve(now).token;
+      if (needed === 'rejected') isReporter ??= keeper.isReporter();
       // A usable token is served even if the record cannot be read; an event reports the failure.
       if (needed === 'revalidate') await wait.for(ignoringFailure(keeper.read(1)));
-      else if (needed === 'rejected' && !keeper.isReporter() && isAlive(keeper.memory.cached as CachedToken, now))
-        return this.#obtainSoon(wait);
-      else await wait.for(keeper.acquire(needed, 1));
+      else if (needed !== 'rejected' || isReporter) await wait.for(keeper.acquire(needed, 1));
+      else {
+        const flight = ignoringFailure(keeper.acquire(needed, 1));
+        await wait.for({ ...flight, outcome: within(soonMs, this.#settings.clock, () => flight.outcome) });
+        const later = instantOf(this.#settings.clock);
+        const lives = need({ ...keeper.memory, mustReplace: false }, later) === 'serve';
+        if (keeper.memory.mustReplace && lives) return keeper.trust(later).token;
+        isReporter = true;
+      }
     }
-  }
-
-  /** Waits for a second at most, and returns the token that lives: this caller did not see the 401, which may be about another route of the API. */
-  async #obtainSoon(wait: CallerWait): Promise<AccessToken> {
-    const keeper = this.#keeper;
-    const flight = ignoringFailure(keeper.acquire('rejected', 1));
-    const soon = within(soonMs, this.#settings.clock, () => flight.outcome);
-    await wait.for({ ...flight, outcome: soon });
-    return keeper.memory.mustReplace ? keeper.trust(instantOf(this.#settings.clock)).token : this.#obtain(wait);
   }
 
   /** Renews a token that has less life left. If that is refused or takes too long, returns it nevertheless. */
