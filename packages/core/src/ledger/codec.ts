@@ -208,17 +208,15 @@ function list<Part>(most: number, read: Read<Part>): Read<Part[]> {
   };
 }
 
-/** Members that are not in the shape are left out. A polluted prototype has none. */
+/**
+ * Members that are not in the shape are left out. Those that are missing are undefined, whatever a
+ * polluted prototype has.
+ */
 function object<Part>(shape: Shape<Part>): Read<Part> {
   const members = Object.entries(shape) as [string, Read<unknown>][];
   return (wire) => {
     const own = membersOf(wire);
-    const part: Record<string, unknown> = {};
-    for (const [name, read] of members) {
-      const value = read(own[name]);
-      if (value !== undefined) part[name] = value;
-    }
-    return part as Part;
+    return Object.fromEntries(members.map(([name, read]) => [name, read(own[name])])) as Part;
   };
 }
 
