@@ -147,7 +147,7 @@ const readRecord = object<LedgerRecord>({
   generation: count,
   completeSince: count,
   latestAt: count,
-  leaptAt: count,
+  movedAt: count,
   limits: list(64, (wire) => {
     const term = readTerm(wire);
     check(term.reserve < term.tokens && term.windowMs > 0);

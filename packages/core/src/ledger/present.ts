@@ -21,6 +21,7 @@ export const tolerableMs: number = 10 * minute;
 export interface Seen {
   readonly id: string;
   readonly sequence: number;
+  readonly movedAt: number;
   /** The whole record. It is needed only if the store lost it, so it is decoded when this property is read. */
   readonly record: LedgerRecord;
   /** The store's time at that moment. */
@@ -89,14 +90,17 @@ function withClock(
   const latest = Math.max(loaded.latestAt, isSame ? min : 0);
   const backMs = latest - now > minute ? latest - now : 0;
   const aheadMs = isSame ? now - Math.max(max, latest) : -backMs;
-  const back = backMs > 0 ? moved(loaded, pastAfter(-backMs), aheadMs, now) : loaded;
+  const back = backMs > 0 ? { ...moved(loaded, pastAfter(-backMs), aheadMs, now), movedAt: now } : loaded;
   // Nobody knows how much life a token has left if the step was not measured.
   const record = backMs > 0 && !isSame ? { ...back, tokens: back.tokens.map((token) => expired(token, now)) } : back;
-  if (now - max <= tolerableMs || record.leaptAt > max) return { record, backMs };
-  // If somebody wrote since the leap and did not move the instants, nobody knows which clock they are of.
-  const isOfBefore = record.latestAt <= max;
-  const next = isOfBefore ? moved(record, now - min, now - max, now) : { ...record, completeSince: now };
-  return { record: { ...next, leaptAt: now }, backMs };
+  if (now - max <= tolerableMs || record.movedAt > max) return { record, backMs };
+  // If somebody moved the instants meanwhile, or wrote since the leap and did not move them, nobody
+  // knows which clock they are of. Nothing has aged since the latest of them then.
+  const isOfBefore = loaded.id === seen?.id && loaded.movedAt === seen.movedAt && record.latestAt <= max;
+  const next = isOfBefore
+    ? moved(record, now - min, now - max, now)
+    : { ...moved(record, Math.max(0, now - record.latestAt), 0, now), completeSince: now };
+  return { record: { ...next, movedAt: now }, backMs };
 }
 
 /**
@@ -143,7 +147,7 @@ function tokensOf({ tokens = 1 }: Spent): number {
   return tokens;
 }
 
-const hasHappened: readonly string[] = ['at', 'issuedAt', 'refusedAt', 'completeSince', 'leaptAt', 'seenAt', 'askedAt'];
+const hasHappened: readonly string[] = ['at', 'issuedAt', 'refusedAt', 'completeSince', 'movedAt', 'seenAt', 'askedAt'];
 const liesAhead: readonly string[] = ['until', 'expiresAt', 'expiredBy', 'renewAfter'];
 
 /** Moves what has happened by `pastMs`, and what lies ahead by `aheadMs`. Nothing that has happened lies ahead. */

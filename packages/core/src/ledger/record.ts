@@ -169,8 +169,8 @@ export interface LedgerRecord {
   readonly completeSince: number;
   /** The latest instant that the store's clock has shown. */
   readonly latestAt: number;
-  /** When the record began, or when its instants were moved because the store's clock had leapt. */
-  readonly leaptAt: number;
+  /** When the record began, or when its instants were moved last because the store's clock had made a step. */
+  readonly movedAt: number;
   /** The agreement: every window that a process stated recently. */
   readonly limits: readonly StatedTerm[];
   /** What counts, in order of the generations. */
@@ -192,7 +192,7 @@ export interface LedgerRecord {
 
 /** Creates an empty record. */
 export function newRecord(id: string, now: number): LedgerRecord {
-  const instants = { completeSince: now, latestAt: now, leaptAt: now };
+  const instants = { completeSince: now, latestAt: now, movedAt: now };
   const nothing = { lost: undefined, later: undefined, retries: undefined, quota: undefined };
   return {
     ...{ form: newForm, id, sequence: 0, generation: 0, ...instants },

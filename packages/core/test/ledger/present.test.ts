@@ -142,7 +142,7 @@ describe('a clock that leapt forward by 26 hours', () => {
 
   test('lets everything keep its age for who ran through it', () => {
     const { record, changed } = shown(known, before, after);
-    expect([changed, record.leaptAt]).toEqual([true, after]);
+    expect([changed, record.movedAt]).toEqual([true, after]);
     expect(used(record, after, usual)).toBe(100);
     expect(used(record, after + 5 * hour - 2 * second, usual)).toBe(100);
     expect(used(record, after + 5 * hour + 10 * minute, usual)).toBe(0);
@@ -159,7 +159,7 @@ describe('a clock that leapt forward by 26 hours', () => {
   test('makes a record new that somebody wrote after it who did not know', () => {
     const late = recordWith([...spent, issuedAt(after - minute)], { sequence: 10, latestAt: after - minute });
     const { record } = shown(late, before, after);
-    expect(record).toMatchObject({ completeSince: after, leaptAt: after, spent: late.spent });
+    expect(record).toMatchObject({ completeSince: after, movedAt: after, spent: late.spent });
   });
 
   test('is none of ten minutes or less', () => {
@@ -226,7 +226,7 @@ describe('a clock that was set back by five hours', () => {
     const failures = { ...row, kind: 'unknown' as const };
     const limits = [statedBy('somebody', { tokens: 10, windowMs: hour, reserve: 0 }, at)];
     const loaded = recordWith([refusedAt(at), unknownAt(at + 1), openAt(noon, { until: noon + second })], {
-      ...{ leaptAt: at, limits, lost: failures, refusals: { secret: refusal } },
+      ...{ movedAt: at, limits, lost: failures, refusals: { secret: refusal } },
       states: { orders: { failures, refusals: { secret: refusal }, rejections: row, resetUpTo: 5 }, stock: {} },
       later: { until: noon + hour, at, kind: 'refused' },
       tokens: [{ ...token, renewAfter: noon + hour, expiredBy: noon + day }],
