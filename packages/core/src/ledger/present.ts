@@ -151,7 +151,7 @@ const hasHappened: readonly string[] = ['at', 'issuedAt', 'refusedAt', 'complete
 const liesAhead: readonly string[] = ['until', 'expiresAt', 'expiredBy', 'renewAfter'];
 
 /** Moves what has happened by `pastMs`, and what lies ahead by `aheadMs`. Nothing that has happened lies ahead. */
-export function moved(record: LedgerRecord, pastMs: number, aheadMs: number, now: number): LedgerRecord {
+function moved(record: LedgerRecord, pastMs: number, aheadMs: number, now: number): LedgerRecord {
   const instantOf = (name: string, at: number) => {
     if (hasHappened.includes(name)) return Math.max(0, Math.min(Math.ceil(at + pastMs), now));
     return liesAhead.includes(name) ? Math.max(0, Math.floor(at + aheadMs)) : at;

@@ -22,7 +22,7 @@ export interface EnforcedTerm {
 }
 
 /** Returns whether the record must know refused requests. */
-export function countsRequests(terms: readonly Term[]): boolean {
+function countsRequests(terms: readonly Term[]): boolean {
   return terms.some(({ counts }) => counts === 'requests');
 }
 

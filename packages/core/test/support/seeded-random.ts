@@ -1,7 +1,7 @@
 import { beforeEach, vi } from 'vitest';
 
 /** Returns numbers from 0 to 1, the same ones for the same seed: mulberry32. */
-export function randomOf(seed: number): () => number {
+function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
