@@ -7,7 +7,7 @@ import { callersIn } from '../../../packages/core/src/ledger/forecast.ts';
 import { type Limits, limitsFor, termLimits } from '../../../packages/core/src/ledger/limits.ts';
 import { type Caller, holdsOf } from '../../../packages/core/src/ledger/pace.ts';
 import { type Present, present, type Seen, united } from '../../../packages/core/src/ledger/present.ts';
-import { isOpen, type LedgerRecord, resetUpTo } from '../../../packages/core/src/ledger/record.ts';
+import { isOneRequest, isOpen, type LedgerRecord, resetUpTo } from '../../../packages/core/src/ledger/record.ts';
 import { type KeptRecord, recordsOf } from '../src/kept-records.ts';
 import { createRandom, type Random } from '../src/random.ts';
 
@@ -73,7 +73,7 @@ describe.each(modes)('the records of a run of the mode %s', (mode) => {
   test('lose no token and no reset when they are united', { timeout: 120_000 }, () => {
     drawn(({ record: one, now }, { record: other }) => {
       const both = united(one, other, now);
-      const sums = both.spent.filter(({ reason }) => reason === 'several');
+      const sums = both.spent.filter((each) => !isOneRequest(each));
       for (const side of [one, other]) {
         for (const { id, generation } of side.spent.filter(({ issuedAt }) => issuedAt !== undefined)) {
           const row = both.spent.find((each) => each.id === id);
