@@ -32,7 +32,7 @@ export interface AuthFetchOptions<Fetch extends FetchLike = typeof fetch> {
   /**
    * Returns whether an answer rejects the token, for an API that answers an expired token with 403, 400 or even 200. Such an answer is treated as a 401 is by
    * default, and no other one is, not even a 401. It is asked only about requests that had the token. It gets a clone, so the caller can still read the body.
-   * What it throws or rejects with is what the call rejects with. Default: the status is 401, and nothing is cloned.
+   * The call rejects with what it throws or rejects with. Default: the status is 401, and nothing is cloned.
    */
   readonly isRejected?: ((response: Awaited<ReturnType<Fetch>>) => boolean | Promise<boolean>) | undefined;
 }

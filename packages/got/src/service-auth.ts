@@ -35,7 +35,7 @@ export interface ServiceAuthGotOptions {
   /**
    * Returns whether an answer rejects the token, for an API that answers an expired token with 403, 400 or even 200. Such an answer is treated as a 401 is by
    * default, and no other one is, not even a 401. It is asked only about requests that had the token. `response` is as in got's `afterResponse`; of a stream
-   * it has only status and headers. What it throws or rejects with is the `cause` of the RequestError, and what a stream fails with. Default: the status is 401.
+   * it has only status and headers. What it throws or rejects with is the `cause` of the RequestError with which the request fails. Default: the status is 401.
    */
   readonly isRejected?:
     | ((response: Pick<Response, 'statusCode' | 'headers'> & Partial<Response>) => boolean | Promise<boolean>)

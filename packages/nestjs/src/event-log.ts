@@ -39,7 +39,7 @@ function messageOf(event: ServiceAuthEvent): string {
       return `Token ${event.tokenId ?? 'none'} was reset${reason}.`;
     }
     case 'token_rejected':
-      return `The API answered 401 to token ${event.tokenId} (${event.outcome}).`;
+      return `The API rejected token ${event.tokenId} (${event.outcome}).`;
     case 'token_bypassed':
       return 'A request had an Authorization of its own, so it was sent without the token.';
     case 'issuance_refused': {

@@ -4,6 +4,7 @@ import type { AccessToken } from '@service-auth/core';
 import { InjectServiceAuth, ServiceAuth, ServiceAuthModule } from '@service-auth/nestjs';
 import { ServiceAuthHttpModule } from '@service-auth/nestjs/axios';
 import { createAuth, startService } from '@service-auth/test-support/service';
+import axios, { type AxiosResponse } from 'axios';
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, test } from 'vitest';
 import { boot, moduleWith, recordingLogger } from './support/boot.ts';
@@ -48,6 +49,34 @@ describe('the HttpService', () => {
     expect(service.apiRequests).toMatchObject([
       { path: '/api/v1/orders', bearer: 'valid', headers: { 'x-covered': 'true' } },
     ]);
+  });
+
+  test.each(['register', 'registerAsync'] as const)(
+    'takes what isRejected of %s says for a rejection of the token',
+    async (method) => {
+      const service = await startService();
+      const isRejected = ({ status, data }: AxiosResponse) => status === 403 && data.error === 'token_expired';
+      const http =
+        method === 'register'
+          ? ServiceAuthHttpModule.register({ isRejected })
+          : ServiceAuthHttpModule.registerAsync({ useFactory: () => ({ isRejected }) });
+      const app = await boot({ imports: [ServiceAuthModule.forRoot(service.options), http], providers: [Orders] });
+      const { http: orders } = app.get(Orders);
+      service.api.next({ status: 403, body: '{"error":"token_expired"}' });
+      expect((await firstValueFrom(orders.get('/api/v1/orders'))).status).toBe(200);
+      expect(service.counts).toMatchObject({ issued: 2, apiRequests: 2 });
+      expect(orders.axiosRef.defaults).not.toHaveProperty('isRejected');
+    },
+  );
+
+  test('that exists already takes it, too', async () => {
+    const service = await startService();
+    const auth = createAuth(service);
+    const http = new HttpService(axios.create({ baseURL: service.baseUrl }));
+    ServiceAuthHttpModule.attachTo(http, auth, { isRejected: ({ status }) => status === 403 });
+    service.api.next({ status: 403 });
+    expect((await firstValueFrom(http.get('/api/v1/orders'))).status).toBe(200);
+    expect(service.counts.issued).toBe(2);
   });
 
   test('warns at start when it has a baseURL to which the client sends no token', async () => {

@@ -99,11 +99,7 @@ test.each<[string, string, ServiceAuthEvent]>([
     'Token request failed: ERR_TOKEN_ENDPOINT, status 503. It counts: a token may have been issued. Next attempt after 1970-01-01T00:00:00.000Z.',
     answered,
   ],
-  [
-    'warn',
-    'The API answered 401 to token a (renew).',
-    { ...about, type: 'token_rejected', tokenId: 'a', outcome: 'renew' },
-  ],
+  ['warn', 'The API rejected token a (renew).', { ...about, type: 'token_rejected', tokenId: 'a', outcome: 'renew' }],
   [
     'warn',
     'No token (refresh): the rest is kept for more urgent purposes: 84 of 120 usable tokens are spent (limit 150). The next one after 1970-01-01T00:00:00.000Z.',

@@ -1,10 +1,9 @@
-// What an adapter whose client throws an error for a 401 sets as the `cause` of that error.
+// What an adapter whose client throws an error for an answer without success sets as the `cause` of that error.
 import { type ServiceAuthError, serviceAuthError } from '../contract/errors.ts';
 
-/** Creates the reason of a 401 to the token. By it `serviceUnavailable()` recognises the error. It has no `retryAt`: only the client knows the next renewal. */
+/** Creates the reason of an answer that rejects the token. By it `serviceUnavailable()` recognises the error. It has no `retryAt`: only the client knows the next renewal. */
 export function tokenRejected(): ServiceAuthError {
-  const message =
-    'The API answered 401 to the token. Find out why; renewals after a 401 are 1, 2, 4 … 60 minutes apart.';
+  const message = 'The API rejected the token. Find out why; renewals after that are 1, 2, 4 … 60 minutes apart.';
   return serviceAuthError('ERR_TOKEN_REJECTED', message, { retryAt: undefined });
 }
 
