@@ -159,7 +159,16 @@ describe('a clock that leapt forward by 26 hours', () => {
   test('makes a record new that somebody wrote after it who did not know', () => {
     const late = recordWith([...spent, issuedAt(after - minute)], { sequence: 10, latestAt: after - minute });
     const { record } = shown(late, before, after);
-    expect(record).toMatchObject({ completeSince: after, movedAt: after, spent: late.spent });
+    expect(record).toMatchObject({ completeSince: after, movedAt: after });
+    // Nothing has aged since the latest instant that somebody wrote.
+    expect(record.spent.map(({ at }) => at)).toEqual(late.spent.map(({ at }) => Math.min(after, at + minute)));
+  });
+
+  test('takes nothing for older than it is for who missed that the clock was put right meanwhile', () => {
+    const right = { ...known, sequence: 5, movedAt: noon + minute, latestAt: noon + minute };
+    const { record } = shown(right, seenAt(known, noon + hour, 4 * hour), after);
+    expect(record).toMatchObject({ completeSince: after, movedAt: after });
+    expect(used(record, after + 5 * hour - minute, usual)).toBe(100);
   });
 
   test('is none of ten minutes or less', () => {
@@ -240,7 +249,7 @@ describe('a clock that was set back by five hours', () => {
       if (typeof value !== 'number' || value <= day || name === 'generation') return value;
       return value < noon ? value - backMs : value - 5 * hour;
     });
-    expect(record).toEqual(moved);
+    expect(record).toEqual({ ...moved, movedAt: now });
   });
 
   test('leaves no instant that has happened ahead of now, and none before the beginning of time', () => {
