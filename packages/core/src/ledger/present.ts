@@ -48,7 +48,7 @@ export interface Present {
 }
 
 /**
- * Returns the record as it is true now. To do it twice has the effect of once.
+ * Returns the record as it is true now. Once that is written, to do it again changes nothing.
  *
  * - Lapsed: nobody knows any more what came of a request that was under way for too long.
  * - Moved: the store's clock was set back, or leapt, so all instants of the record move with it.
