@@ -8,18 +8,18 @@ import { codeEntries, type Entry, readPackages, root } from '../tests/support/to
 /** In kB, little above what they have. Raised by whoever has a reason that is worth it to all users; `testing` is in nobody's bundle. */
 const limits: Readonly<Record<string, number>> = {
   core: 47.0,
-  'core/http': 3.5,
+  'core/http': 3.7,
   'core/oauth2': 6.1,
   'core/store': 2.3,
   // The codec of the record once more, for tools only.
   'core/record': Number.POSITIVE_INFINITY,
   'core/sql': 1,
-  axios: 4,
+  axios: 4.2,
   cloudflare: 1.7,
   dynamodb: 2.5,
-  fetch: 1.7,
+  fetch: 1.9,
   file: 3.8,
-  got: 1.5,
+  got: 1.7,
   mysql: 2.3,
   nestjs: 4.1,
   'nestjs/axios': 1.5,
@@ -29,7 +29,7 @@ const limits: Readonly<Record<string, number>> = {
   sqlite: 2.8,
   redis: 2.6,
   testing: Number.POSITIVE_INFINITY,
-  undici: 1.9,
+  undici: 2.3,
 };
 
 execFileSync('turbo', ['run', 'build', '--output-logs=errors-only'], {

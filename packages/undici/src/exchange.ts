@@ -2,9 +2,9 @@ import type { AccessToken, TokenSource } from '@service-auth/core';
 import { isReplayable, listenToErrors, ownProperties, replaceRejected, settledToken } from '@service-auth/core/http';
 import type { Dispatcher } from 'undici';
 import { fieldsOf, withToken } from './headers.ts';
+import type { ServiceAuthInterceptorOptions } from './options.ts';
 import type { Handler } from './recording.ts';
 import { fail, RejectionHandler, type RejectionPolicy } from './rejection-handler.ts';
-import type { ServiceAuthInterceptorOptions } from './service-auth-interceptor.ts';
 
 type Headers = Dispatcher.DispatchOptions['headers'];
 

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { AccessToken } from '@service-auth/core';
 import type { Dispatcher } from 'undici';
 
@@ -19,6 +18,11 @@ export function readHeaders(headers: Headers): Headers {
   if (!isIterable(headers)) return headers;
   const pairs = [...(headers as Pairs)];
   if (!pairs.every((pair) => Array.isArray(pair) && pair.length === 2)) return pairs.values();
+  return joined(pairs);
+}
+
+/** A name with several values has a list of them. */
+function joined(pairs: Pairs): Record<string, string | string[]> {
   const fields: Record<string, string | string[]> = Object.create(null);
   for (const [name, value] of pairs) fields[name] = name in fields ? [fields[name] ?? [], value].flat() : value;
   return fields;
@@ -30,13 +34,11 @@ export function withToken(headers: Headers, { authorization }: AccessToken): Non
 }
 
 /** The headers of an answer by their names in lower case. undici 6 hands them out as they arrived: names and values in turn, as bytes. */
-export function fieldsOf(headers: unknown): IncomingHttpHeaders {
-  if (!Array.isArray(headers)) return { ...(headers as IncomingHttpHeaders) };
-  const texts = (headers as (Uint8Array | string)[]).map((part) => Buffer.from(part as Uint8Array).toString('latin1'));
-  const fields: Record<string, string | string[]> = Object.create(null);
-  for (let at = 0; at + 1 < texts.length; at += 2) {
-    const [name = '', value = ''] = [texts[at]?.toLowerCase(), texts[at + 1]];
-    fields[name] = name in fields ? [fields[name] ?? [], value].flat() : value;
-  }
-  return fields;
+export function fieldsOf(headers: unknown): Dispatcher.ResponseData['headers'] {
+  if (!Array.isArray(headers)) return { ...(headers as Dispatcher.ResponseData['headers']) };
+  const textAt = (at: number) => Buffer.from(headers[at]).toString('latin1');
+  const pairs = headers.flatMap((_, at): [string, string][] => {
+    return at % 2 === 0 ? [[textAt(at).toLowerCase(), textAt(at + 1)]] : [];
+  });
+  return joined(pairs);
 }

@@ -4,19 +4,8 @@ import type { Dispatcher } from 'undici';
 import { coverageOf } from './coverage.ts';
 import { Exchange } from './exchange.ts';
 import { isIterable, readHeaders } from './headers.ts';
+import type { ServiceAuthInterceptorOptions } from './options.ts';
 import type { Handler } from './recording.ts';
-
-/** Options of {@link serviceAuthInterceptor}. */
-export interface ServiceAuthInterceptorOptions {
-  /**
-   * Returns whether an answer rejects the token, for an API that answers an expired token with 403 or 400. Such an answer is treated as a 401 is by default,
-   * and no other one is, not even a 401. It is asked only about requests that had the token. The names of the headers are in lower case. The request
-   * fails with what it throws or rejects with. Default: the status is 401.
-   */
-  readonly isRejected?:
-    | ((response: Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'>) => boolean | Promise<boolean>)
-    | undefined;
-}
 
 /**
  * An interceptor for `compose()`. It adds the token of `auth` to every request whose URL `auth.covers()`, and sends it once more if the API answers

@@ -6,7 +6,7 @@ test('a rejected token is an error of ours, and nobody is told an instant that n
   const cause = tokenRejected();
   expect(isServiceAuthError(cause) && cause.code).toBe('ERR_TOKEN_REJECTED');
   expect(cause.retryAt).toBeUndefined();
-  expect(cause.message).toContain('renewals after a 401 are 1, 2, 4 … 60 minutes apart');
+  expect(cause.message).toContain('renewals after that are 1, 2, 4 … 60 minutes apart');
   const error = new Error('Request failed with status code 401', { cause });
   expect(serviceUnavailable(error)).toEqual({ status: 503, headers: {} });
 });
