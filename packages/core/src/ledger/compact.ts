@@ -53,8 +53,8 @@ export function compact(record: LedgerRecord, now: number, limits: Limits): Ledg
 }
 
 /**
- * Sums up older requests: by quarters of an hour, or by hundredths of a longer window, and by days what
- * has left all windows. A request that is under way stays, and so do all later ones. A sum never
+ * Sums up older requests: by hundredths of the longest window, a quarter of an hour at least, and by
+ * days what has left all windows. A request that is under way stays, and so do all later ones. A sum never
  * changes again, so that two copies of a record can be united.
  */
 function summedUp(spent: readonly Spent[], now: number, longestMs: number): readonly Spent[] {

@@ -51,7 +51,7 @@ export interface Hold {
     | 'rejections'
     | 'renewal';
   readonly until: number;
-  /** The token that the hold is for. Undefined: it is for all. */
+  /** The token that the hold is for, or, if the client was refused, the one that was asked for last. Undefined: it is for all. */
   readonly name?: string | undefined;
   /** So many in a row led to it. 0: it does not follow from a row. */
   readonly count: number;

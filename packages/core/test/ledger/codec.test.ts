@@ -163,6 +163,7 @@ describe('a text that cannot be trusted', () => {
     'a window without a length': (wire) => Object.assign(first(wire, 'limits'), { windowMs: 0 }),
     'a figure of the provider that lacks a number': (wire) =>
       Object.assign(wire, { quota: { askedAt: 1, at: 1, figures: [[1, 1, 1]] } }),
+    'another form than its header says': (wire) => Object.assign(wire, { form: 5 }),
     'no object at all': () => [],
   };
   test.each(Object.entries(damages))('damaged, though the checksum is right: %s', (_, damage) => {
