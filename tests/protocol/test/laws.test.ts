@@ -3,7 +3,6 @@ import { decodeRecord, encodeRecord } from '../../../packages/core/src/ledger/co
 import { compact } from '../../../packages/core/src/ledger/compact.ts';
 import { countOf, leavesAt } from '../../../packages/core/src/ledger/count.ts';
 import { decide, type Query } from '../../../packages/core/src/ledger/decide.ts';
-import { callersIn } from '../../../packages/core/src/ledger/forecast.ts';
 import { type Limits, limitsFor, termLimits } from '../../../packages/core/src/ledger/limits.ts';
 import { type Caller, holdsOf } from '../../../packages/core/src/ledger/pace.ts';
 import { type Present, present, type Seen, united } from '../../../packages/core/src/ledger/present.ts';
@@ -162,3 +161,12 @@ describe.each(modes)('the records of a run of the mode %s', (mode) => {
         for (const term of terms) expect(leavesAt(one, term)).toBeLessThanOrEqual(one.at + term.pendingMs);
   });
 });
+
+/** Everybody who may have to wait: for each token with each secret that was refused, and with none. */
+function callersIn({ states, spent, refusals }: LedgerRecord): Caller[] {
+  const names = new Set([...Object.keys(states), ...spent.map(({ name }) => name)]);
+  return [...names].flatMap((name) => {
+    const secrets = ['', ...Object.keys({ ...refusals, ...states[name]?.refusals })];
+    return secrets.map((secretId): Caller => ({ name, keyId: '', secretId }));
+  });
+}

@@ -15,11 +15,11 @@ export interface Encoded {
 }
 
 /** Returns whether a record still fits into the store when each request that is under way brings a token. */
-export function hasRoom(whole: LedgerRecord, now: number, limits: Limits): boolean {
+export function hasRoom(whole: LedgerRecord, now: number, { maxBytes = usualMaxBytes }: Limits): boolean {
   // What gives way when the record is written needs no room.
   const record = withoutExpiredTokens(whole, now);
   const open = record.spent.filter((one) => isOpen(one, now)).length;
-  return bytesOf(encodeRecord(record)) + open * tokenBytesOf(record) <= maxBytesOf(limits);
+  return bytesOf(encodeRecord(record)) + open * tokenBytesOf(record) <= maxBytes;
 }
 
 /** Returns the instant from which a full record may have room again: a token has expired, or a request has ended. */
@@ -34,8 +34,7 @@ const steps = [withoutExpiredTokens, withoutLargestTokens];
  * Encodes a record so that the store can keep it. If it is too large, the processes that have its
  * largest tokens keep them in their memories alone. Everything that counts stays.
  */
-export function fitted(record: LedgerRecord, now: number, limits: Limits): Encoded {
-  const maxBytes = maxBytesOf(limits);
+export function fitted(record: LedgerRecord, now: number, { maxBytes = usualMaxBytes }: Limits): Encoded {
   let encoded = { record, text: encodeRecord(record) };
   for (const shed of steps) {
     const excess = bytesOf(encoded.text) - maxBytes;
@@ -63,10 +62,6 @@ function withoutLargestTokens(record: LedgerRecord, _now: number, excess: number
 
 function tokenBytesOf({ tokens }: LedgerRecord): number {
   return tokens.reduce((most, { sealed }) => Math.max(most, sealed.length), leastTokenBytes);
-}
-
-function maxBytesOf({ maxBytes = usualMaxBytes }: Limits): number {
-  return maxBytes;
 }
 
 function bytesOf(text: string): number {

@@ -1,5 +1,5 @@
 import type { Limits, TermLimits } from './limits.ts';
-import { type IssuanceReason, isUnknown, type LedgerRecord, type Spent, settledAt, type Term } from './record.ts';
+import { type IssuanceReason, type LedgerRecord, type Spent, settledAt, type Term } from './record.ts';
 import { type EnforcedTerm, enforcedTerms } from './terms.ts';
 
 /** The room of one term for a token that is requested for one reason. */
@@ -134,9 +134,4 @@ export function roomsIn(record: LedgerRecord, now: number, limits: Limits, reaso
 /** Returns the term whose room comes last. If all of them have room, returns the one with the least room. */
 export function tightest(rooms: readonly TermRoom[]): TermRoom {
   return [...rooms].sort((a, b) => b.roomAt - a.roomAt || a.room - b.room)[0] as TermRoom;
-}
-
-/** Returns the requests that ended, and of which nobody knows whether they brought a token. */
-export function unknownIn({ spent }: LedgerRecord): Spent[] {
-  return spent.filter(isUnknown);
 }

@@ -2,8 +2,8 @@ import { hasRoom, roomExpectedAt } from './bound.ts';
 import { costOf, countsFrom, roomAt, roomsIn } from './count.ts';
 import { type Denial, withReservation } from './decide.ts';
 import type { Limits, TermLimits } from './limits.ts';
-import { allHolds, type Caller, type Hold, holdsOf, isAlone, lastOf, mostUnderWay, waitedFor } from './pace.ts';
-import { type IssuanceReason, isOneRequest, isOpen, type LedgerRecord, type Spent } from './record.ts';
+import { type Caller, holdsOf, isAlone, lastOf, mostUnderWay, waitedFor } from './pace.ts';
+import { type IssuanceReason, isOpen, type LedgerRecord, type Spent } from './record.ts';
 import { type EnforcedTerm, enforcedTerms } from './terms.ts';
 
 // Tells what the record allows next. Every answer comes from the list that decides about a token.
@@ -54,24 +54,6 @@ export function refusedUntil(
   const replaces = record.tokens.some((token) => token.name === name && token.keyId === keyId);
   if (replaces || purpose === 'reset' || hasRoom(next.record, now, limits)) return undefined;
   return { until: roomExpectedAt(record, now), cause: 'full' };
-}
-
-/** Returns who has asked for tokens. */
-export function callersIn({ spent, states, tokens, refusals: ofClient }: LedgerRecord): Caller[] {
-  const named = spent.filter(isOneRequest);
-  const callers = [
-    ...[...named, ...tokens].map(({ name, keyId }): Caller => ({ name, keyId, secretId: '' })),
-    ...Object.keys(states).map((name): Caller => ({ name, keyId: '', secretId: '' })),
-    ...[ofClient, ...Object.values(states).map(({ refusals = {} }) => refusals)].flatMap((refusals) =>
-      Object.entries(refusals).map(([secretId, { name, keyId }]): Caller => ({ name, keyId, secretId })),
-    ),
-  ];
-  return [...new Map(callers.map((caller) => [JSON.stringify(caller), caller])).values()];
-}
-
-/** Returns what holds up callers at an instant. */
-export function holdsAt(record: LedgerRecord, now: number, limits: Limits): Hold[] {
-  return allHolds(record, limits).filter(({ until }) => until > now);
 }
 
 /**

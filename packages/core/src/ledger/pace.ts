@@ -10,7 +10,6 @@ import {
   type LedgerRecord,
   type Refusal,
   type Spent,
-  type Streak,
   stateOf,
   tokenOf,
 } from './record.ts';
@@ -57,7 +56,8 @@ export interface Hold {
   readonly count: number;
   /** What came of the last of them, and when it was known. */
   readonly last?: (Partial<Hint> & { readonly at: number }) | undefined;
-  readonly refusal?: Refusal | undefined;
+  /** Of a refusal: whose. */
+  readonly refused?: (Pick<Refusal, 'keyId' | 'instance'> & { readonly secretId: string }) | undefined;
   /** Of `limit`: the term that has no room. */
   readonly enforced?: EnforcedTerm | undefined;
 }
@@ -90,8 +90,8 @@ export function holdsOf(record: LedgerRecord, caller: Caller, reason: IssuanceRe
     ...lostHolds(record, terms),
     ...failureHolds(record, name, terms),
     ...[secretId, anySecret].flatMap((secret) => [
-      ...refusalHolds(record, refusals?.[secret]),
-      ...refusalHolds(record, record.refusals[secret]),
+      ...refusalHolds(record, secret, refusals?.[secret]),
+      ...refusalHolds(record, secret, record.refusals[secret]),
     ]),
     ...(reason === 'rejected' ? rejectionHolds(record, name, terms, died) : []),
     ...(reason === 'refresh' ? renewalHolds(record, name, keyId) : []),
@@ -103,13 +103,13 @@ export function allHolds(record: LedgerRecord, limits: Limits): Hold[] {
   const terms = enforcedTerms(record, limits);
   const ofStates = Object.entries(record.states).flatMap(([name, { refusals = {} }]) => [
     ...failureHolds(record, name, terms),
-    ...Object.values(refusals).flatMap((refusal) => refusalHolds(record, refusal)),
+    ...Object.entries(refusals).flatMap(([secret, refusal]) => refusalHolds(record, secret, refusal)),
     ...rejectionHolds(record, name, terms),
   ]);
   return [
     ...laterHolds(record),
     ...lostHolds(record, terms),
-    ...Object.values(record.refusals).flatMap((refusal) => refusalHolds(record, refusal)),
+    ...Object.entries(record.refusals).flatMap(([secret, refusal]) => refusalHolds(record, secret, refusal)),
     ...ofStates,
     ...record.tokens.flatMap(({ name, keyId }) => renewalHolds(record, name, keyId)),
   ].sort((one, other) => one.until - other.until);
@@ -187,12 +187,13 @@ function laterHolds({ later }: LedgerRecord): Hold[] {
 }
 
 /** Rule 4. */
-function refusalHolds(record: LedgerRecord, refusal: Refusal | undefined): Hold[] {
+function refusalHolds(record: LedgerRecord, secretId: string, refusal: Refusal | undefined): Hold[] {
   if (!refusal) return [];
-  const { count, at, status, code, name } = refusal;
+  const { count, at, status, code, name, keyId, instance } = refusal;
   const kind = isOfCredentials(refusal) ? 'credentials' : 'misconfigured';
   const until = at > retriedAt(record) ? refusedUntil(refusal) : 0;
-  return [{ kind, until, name, count, refusal, last: { kind: 'refused', at, status, code } }];
+  const refused = { secretId, keyId, instance };
+  return [{ kind, until, name, count, refused, last: { kind: 'refused', at, status, code } }];
 }
 
 /** Rule 5, and the share of the limit for such renewals. */
@@ -201,11 +202,7 @@ function rejectionHolds(record: LedgerRecord, name: string, terms: readonly Enfo
   const sharedUntil = Math.max(0, ...terms.map((enforced) => rejectedShareAt(record, enforced)));
   const isSpaced = !died && rejections !== undefined && rejections.at > retriedAt(record);
   const pausedUntil = isSpaced ? spacedUntil(rejections) : 0;
-  return [{ kind: 'rejections', until: Math.max(pausedUntil, sharedUntil), name, count: countOfRow(rejections) }];
-}
-
-function countOfRow(row: Streak | undefined): number {
-  return row?.count ?? 0;
+  return [{ kind: 'rejections', until: Math.max(pausedUntil, sharedUntil), name, count: rejections?.count ?? 0 }];
 }
 
 /** The last renewal ahead of expiry brought no later expiry: the endpoint returns one token until it expires. */

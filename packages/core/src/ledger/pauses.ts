@@ -1,6 +1,6 @@
-import { freeAt, leavesAt, unknownIn } from './count.ts';
+import { freeAt, leavesAt } from './count.ts';
 import type { TermLimits } from './limits.ts';
-import type { LedgerRecord, Spent, Streak } from './record.ts';
+import { isUnknown, type LedgerRecord, type Spent, type Streak } from './record.ts';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -57,7 +57,7 @@ export function pauseAfter(count: number, usable: number): number {
  */
 export function sparedUntil(record: LedgerRecord, term: TermLimits, failures: number, retriedAt: number): number {
   const { usable, newRecordCeiling, pendingMs } = term;
-  const unknown = unknownIn(record);
+  const unknown = record.spent.filter(isUnknown);
   const usual = spared(record, term, unknown, failures, retriedAt, usable, freelyLost(usable));
   if (newRecordCeiling === usable) return usual;
   // While earlier tokens are unknown, less may be had than is usable. An outage must not take all of that.

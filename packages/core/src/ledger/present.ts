@@ -92,7 +92,8 @@ function withClock(
   const aheadMs = isSame ? now - Math.max(max, latest) : -backMs;
   const back = backMs > 0 ? { ...moved(loaded, pastAfter(-backMs), aheadMs, now), movedAt: now } : loaded;
   // Nobody knows how much life a token has left if the step was not measured.
-  const record = backMs > 0 && !isSame ? { ...back, tokens: back.tokens.map((token) => expired(token, now)) } : back;
+  const ended = (token: StoredToken) => ({ ...token, expiresAt: Math.min(token.expiresAt, now) });
+  const record = backMs > 0 && !isSame ? { ...back, tokens: back.tokens.map(ended) } : back;
   if (now - max <= tolerableMs || record.movedAt > max) return { record, backMs };
   // If somebody moved the instants meanwhile, or wrote since the leap and did not move them, nobody
   // knows which clock they are of. Nothing has aged since the latest of them then.
@@ -165,10 +166,6 @@ function moved(record: LedgerRecord, pastMs: number, aheadMs: number, now: numbe
     return next;
   };
   return { ...move(record), latestAt: now };
-}
-
-function expired(token: StoredToken, now: number): StoredToken {
-  return { ...token, expiresAt: Math.min(token.expiresAt, now) };
 }
 
 /** Of two copies of one request, what is certain stands. A token counts rather than not. */

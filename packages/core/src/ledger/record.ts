@@ -275,9 +275,7 @@ export function settledAt({ issuedAt, refusedAt }: Spent): number | undefined {
   return issuedAt ?? refusedAt;
 }
 
-const reasons: readonly string[] = ['cold', 'refresh', 'expired', 'rejected', 'reset'] satisfies IssuanceReason[];
-
 /** Returns why a token was requested. */
 export function reasonOf({ reason }: Spent): IssuanceReason {
-  return reasons.includes(reason) ? (reason as IssuanceReason) : 'cold';
+  return reason === 'several' || reason === 'stated' ? 'cold' : reason;
 }

@@ -40,10 +40,7 @@ export type Answer = AnswerKind & {
 
 type AnswerKind =
   /** A token arrived. */
-  | {
-      readonly kind: 'issued';
-      readonly token: StoredToken;
-    }
+  | { readonly kind: 'issued'; readonly token: StoredToken }
   /** No request was sent: this process was too slow. */
   | { readonly kind: 'unsent' }
   /** It is certain that no token was issued. */

@@ -69,13 +69,13 @@ export function failuresInRow(record: string, now?: number): readonly RepeatedFa
       return name !== undefined && count === shared.count && last?.at === shared.last?.at;
     });
   return holds.flatMap((hold): RepeatedFailure[] => {
-    const { kind, count, until: retryAt, name, last, refusal } = hold;
+    const { kind, count, until: retryAt, name, last, refused } = hold;
     if (count === 0 || kind === 'renewal' || kind === 'limit' || (name === undefined && isOfOne(hold))) return [];
     const failure = { count, retryAt, status: last?.status, audience: name && shownTokenName(name) };
     if (kind !== 'credentials') return [{ ...failure, kind: kind === 'misconfigured' ? 'backoff' : kind }];
-    const inUse = tokens.find((token) => token.name === name && token.keyId === refusal?.keyId);
-    const about = refusal && subjectOf(refusal);
-    const { instance } = refusal ?? {};
+    const inUse = tokens.find((token) => token.name === name && token.keyId === refused?.keyId);
+    const about = last && subjectOf(last);
+    const { instance } = refused ?? {};
     return [{ ...failure, kind, instance, about, failedAt: last?.at, tokenExpiresAt: inUse?.expiresAt }];
   });
 }

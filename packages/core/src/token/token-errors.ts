@@ -26,8 +26,8 @@ export function denialAfter(answer: Answer, { record, now }: View, caller: Calle
   const all = holdsOf(record, caller, 'cold', limits).filter(({ kind }) => kind !== 'limit');
   const retryAt = Math.max(now, ...all.map(({ until }) => until));
   const holds = all.filter(({ kind }) => kind === cause).sort((one, other) => other.until - one.until);
-  const { last, count = 0, refusal } = holds[0] ?? {};
-  return { cause, retryAt, reason: 'cold', count, last: lastOf(answer) ?? last, refusal };
+  const { last, count = 0 } = holds[0] ?? {};
+  return { cause, retryAt, reason: 'cold', count, last: lastOf(answer) ?? last };
 }
 
 /** Returns what the answer says of this request. The record may know of another one that failed later. */

@@ -1,19 +1,20 @@
 import { shownTokenName } from '../contract/token-parameters.ts';
 import { countsFrom, roomsIn, type TermRoom, tightest } from '../ledger/count.ts';
-import {
-  availableFor,
-  callersIn,
-  holdsAt,
-  type Purpose,
-  type Refused,
-  refusedUntil,
-  spentAt,
-} from '../ledger/forecast.ts';
+import { availableFor, type Purpose, type Refused, refusedUntil, spentAt } from '../ledger/forecast.ts';
 import type { Limits } from '../ledger/limits.ts';
 import { statedIn } from '../ledger/orders.ts';
-import { type Caller, holdsOf, type Hold as LedgerHold, lastOf } from '../ledger/pace.ts';
+import { allHolds, type Caller, type Hold as LedgerHold } from '../ledger/pace.ts';
 import { figuresOf } from '../ledger/quota.ts';
-import { isOneRequest, isOpen, type LogEntry, reasonOf, type Spent, settledAt, tokensInUse } from '../ledger/record.ts';
+import {
+  isOneRequest,
+  isOpen,
+  type LedgerRecord,
+  type LogEntry,
+  reasonOf,
+  type Spent,
+  settledAt,
+  tokensInUse,
+} from '../ledger/record.ts';
 import type { Clock } from '../platform/clock.ts';
 import { toLocalTime } from '../record/record-time.ts';
 import type { View } from '../record/shared-record.ts';
@@ -140,7 +141,7 @@ export function holdsIn(view: View, limits: Limits, clock: Clock): Hold[] {
   const sharedUntil = Math.max(0, ...held.filter(isOfFailures).map(({ name, until }) => (name ? 0 : until)));
   // While failures hold up everybody for as long, nobody asks whose they were.
   const told = held.filter((hold) => !isOfFailures(hold) || !hold.name || hold.until > sharedUntil);
-  return told.flatMap(({ kind, until, name, last, refusal }): Hold[] => {
+  return told.flatMap(({ kind, until, name, last, refused }): Hold[] => {
     const hold = {
       until: toLocalTime(until, view, clock),
       audience: name && shownTokenName(name),
@@ -148,7 +149,7 @@ export function holdsIn(view: View, limits: Limits, clock: Clock): Hold[] {
     };
     if (kind === 'limit') return [];
     if (kind !== 'credentials') return [{ ...hold, kind: kind === 'misconfigured' ? 'backoff' : kind }];
-    return [{ ...hold, kind, instance: refusal?.instance, failedAt: last && toLocalTime(last.at, view, clock) }];
+    return [{ ...hold, kind, instance: refused?.instance, failedAt: last && toLocalTime(last.at, view, clock) }];
   });
 }
 
@@ -158,8 +159,15 @@ function isOfFailures({ kind }: LedgerHold): boolean {
 
 /** Returns the caller for whom a reader without a secret answers: the one for the token that is waited for the longest, or else nobody in particular. */
 function anyCaller({ record, now }: View, limits: Limits): Caller {
-  const served = new Set(tokensInUse(record, now).map(({ name }) => name));
-  const untilOf = (caller: Caller) => lastOf(holdsOf(record, caller, 'cold', limits)).until;
-  const callers = [{ name: '', keyId: '', secretId: '' }, ...callersIn(record).filter(({ name }) => !served.has(name))];
-  return callers.reduce((longest, caller) => (untilOf(caller) > Math.max(now, untilOf(longest)) ? caller : longest));
+  const served = new Set<string | undefined>(tokensInUse(record, now).map(({ name }) => name));
+  const longest = holdsAt(record, now, limits).findLast(({ kind, name }) => {
+    return kind !== 'rejections' && kind !== 'renewal' && !served.has(name);
+  });
+  const { name = '', refused } = longest ?? {};
+  return { name, keyId: refused?.keyId ?? '', secretId: refused?.secretId ?? '' };
+}
+
+/** Returns the holds of a record that have not ended. The one that ends last is the last one. */
+function holdsAt(record: LedgerRecord, now: number, limits: Limits): LedgerHold[] {
+  return allHolds(record, limits).filter(({ until }) => until > now);
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decide } from '../../src/ledger/decide.ts';
-import { availableFor, callersIn, holdsAt, refusedUntil, spentAt } from '../../src/ledger/forecast.ts';
+import { availableFor, refusedUntil, spentAt } from '../../src/ledger/forecast.ts';
 import { type Limits, limitsFor } from '../../src/ledger/limits.ts';
 import { present } from '../../src/ledger/present.ts';
 import { isOpen, type LedgerRecord, resetUpTo, type Spent } from '../../src/ledger/record.ts';
@@ -20,7 +20,6 @@ import {
   several,
   statedBy,
   termOf,
-  tokenWith,
   unknownAt,
   usual,
 } from './support/records.ts';
@@ -98,32 +97,6 @@ describe('the number of tokens that can be issued now', () => {
     const later = { until: noon + 1, at: noon, kind: 'refused' as const };
     expect(available(recordWith([], { later }))).toBe(0);
   });
-});
-
-test('those who asked for tokens are known by their requests, tokens and refusals, each once', () => {
-  const refusal = { count: 1, at: noon, status: 403, name: 'invoices', keyId: 'third key', instance: 'process' };
-  const record = recordWith(
-    [issuedAt(noon), issuedAt(noon + 1), issuedAt(noon, { name: 'sum', reason: 'several', tokens: 2 })],
-    {
-      tokens: [tokenWith({ name: 'stock' })],
-      states: { invoices: { refusals: { secret: refusal } }, empty: {} },
-      refusals: { 'other secret': { ...refusal, name: 'stock', keyId: 'fourth key' } },
-    },
-  );
-  expect(callersIn(record)).toEqual([
-    { name: 'orders', keyId: 'key', secretId: '' },
-    { name: 'stock', keyId: 'key', secretId: '' },
-    { name: 'invoices', keyId: '', secretId: '' },
-    { name: 'empty', keyId: '', secretId: '' },
-    { name: 'stock', keyId: 'fourth key', secretId: 'other secret' },
-    { name: 'invoices', keyId: 'third key', secretId: 'secret' },
-  ]);
-});
-
-test('the holds of an instant are those that have not ended', () => {
-  const later = { until: noon + 1, at: noon, kind: 'refused' as const };
-  const record = recordWith([], { later });
-  expect([noon, noon + 1].map((at) => holdsAt(record, at, usual).length)).toEqual([1, 0]);
 });
 
 describe('the instant at which nothing is left', () => {
