@@ -265,7 +265,7 @@ describe('refusals', () => {
         until: now + 5 * minute,
         count: 1,
         last: { status: 401, code: 'invalid_client', at: now },
-        refusal: { instance: 'replica 2', keyId: 'key' },
+        refused: { instance: 'replica 2', keyId: 'key' },
       },
     ]);
   });
