@@ -6,8 +6,6 @@ import { type Caller, holdsOf, isAlone, lastOf, mostUnderWay, waitedFor } from '
 import { type IssuanceReason, isOpen, type LedgerRecord, type Spent } from './record.ts';
 import { type EnforcedTerm, enforcedTerms } from './terms.ts';
 
-// Tells what the record allows next. Every answer comes from the list that decides about a token.
-
 /** The purposes for which the limit keeps different shares. */
 export type Purpose = Exclude<IssuanceReason, 'expired'>;
 

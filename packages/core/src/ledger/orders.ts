@@ -4,9 +4,8 @@ import { oneMoreSpaced, spacedUntil } from './pauses.ts';
 import { type LedgerRecord, type LogEntry, resetUpTo, type Spent, type StoredToken, tokenOf } from './record.ts';
 import { keptTerms } from './terms.ts';
 
-const minute = 60_000;
 /** Every process that needs a token reads the record more often than this. */
-const noticedWithinMs = minute;
+const noticedWithinMs = 60_000;
 
 /** Returns the instant from which the fleet may be told to try again. Such orders are 1, 2, 4 … 60 minutes apart. */
 export function retryRoomAt({ retries }: LedgerRecord): number {

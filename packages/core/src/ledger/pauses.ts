@@ -5,10 +5,9 @@ import { isUnknown, type LedgerRecord, type Spent, type Streak } from './record.
 const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
-const day = 24 * hour;
 
 /** A row of failures or refusals ends after so long without another one. */
-const streakEndsMs = 2 * day;
+const streakEndsMs = 48 * hour;
 
 /** Returns a row with one more that was known at `at`. Requests that were under way at the same time count once. */
 export function oneMore(before: Streak | undefined, reservedAt: number, at: number): Streak {

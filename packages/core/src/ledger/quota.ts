@@ -2,8 +2,6 @@ import { costOf, countsFrom, leavesAt } from './count.ts';
 import { termLimits } from './limits.ts';
 import type { LedgerRecord, Quota } from './record.ts';
 
-const second = 1_000;
-
 /** What the provider said of a window that has not ended, and when it said so. `foreign`: at least so many tokens of the window are unknown to the record. */
 export interface Figure {
   readonly quota: Quota;
@@ -34,7 +32,7 @@ export function foreignIn(
   toldAt: number,
 ): number {
   const term = termLimits({ tokens, windowMs, reserve: 0 }, 'durable');
-  const beganAt = askedAt + endsInMs - windowMs - second;
+  const beganAt = askedAt + endsInMs - windowMs - 1_000;
   const known = record.spent.filter((one) => {
     const isOfThen = one.reason === 'stated' || Math.min(one.at, countsFrom(one)) <= toldAt;
     return isOfThen && leavesAt(one, term) > beganAt + term.settledMs;
