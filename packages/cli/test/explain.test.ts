@@ -63,7 +63,6 @@ const journals: Readonly<Record<Cause, { readonly usage: Usage; readonly says: r
     ),
     says: [
       'Tokens die after about 61 min, though the token endpoint says 24 h: 8 of the 9 tokens of the last 24 h replaced one that the API had accepted.',
-      'SERVICE_AUTH_LIFETIME',
     ],
   },
   'different-keys': {

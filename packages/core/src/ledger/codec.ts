@@ -58,7 +58,7 @@ type Read<Part> = (wire: unknown) => Part;
 /** How to read each member of a part. The compiler finds one that is missing. */
 type Shape<Part> = { readonly [Name in keyof Part]-?: Read<Part[Name]> };
 
-const streak: Shape<Streak> = { count, at: count };
+const streak: Shape<Streak> = { count, at: count, knownAt: optional(count) };
 
 const hint: Shape<Hint> = {
   kind: oneOf('unreached', 'unknown', 'died', 'refused'),

@@ -9,10 +9,11 @@ const hour = 60 * minute;
 /** A row of failures or refusals ends after so long without another one. */
 const streakEndsMs = 48 * hour;
 
-/** Returns a row with one more that was known at `at`. Requests that were under way at the same time count once. */
-export function oneMore(before: Streak | undefined, reservedAt: number, at: number): Streak {
-  if (before === undefined || hasEnded(before, at)) return { count: 1, at };
-  return { count: Math.max(1, before.count + (reservedAt < before.at ? 0 : 1)), at: Math.max(at, before.at) };
+/** Returns a row with one more. Requests that were under way at the same time count once. */
+export function oneMore(before: Streak | undefined, reservedAt: number, at: number, knownAt?: number): Streak {
+  if (before === undefined || hasEnded(before, at)) return { count: 1, at, knownAt };
+  const isAtOnce = reservedAt < (before.knownAt ?? before.at);
+  return { count: Math.max(1, before.count + (isAtOnce ? 0 : 1)), at: Math.max(at, before.at), knownAt };
 }
 
 /** Returns whether a row is so old that the next failure begins another one. */

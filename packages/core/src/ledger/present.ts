@@ -148,7 +148,16 @@ function tokensOf({ tokens = 1 }: Spent): number {
   return tokens;
 }
 
-const hasHappened: readonly string[] = ['at', 'issuedAt', 'refusedAt', 'completeSince', 'movedAt', 'seenAt', 'askedAt'];
+const hasHappened: readonly string[] = [
+  'at',
+  'issuedAt',
+  'refusedAt',
+  'completeSince',
+  'movedAt',
+  'seenAt',
+  'askedAt',
+  'knownAt',
+];
 const liesAhead: readonly string[] = ['until', 'expiresAt', 'expiredBy', 'renewAfter'];
 
 /** Moves what has happened by `pastMs`, and what lies ahead by `aheadMs`. Nothing that has happened lies ahead. */

@@ -44,8 +44,10 @@ export interface Spent {
 /** So many in a row. */
 export interface Streak {
   readonly count: number;
-  /** When the last of them was known. */
+  /** When the last of them was known: the pause counts from then. */
   readonly at: number;
+  /** A process died, and the pause counts from its reservation: when that was known. */
+  readonly knownAt?: number | undefined;
 }
 
 /** What came of a request, for people and for the errors of other processes. Nothing is decided by it. */

@@ -77,7 +77,7 @@ export function settle(record: LedgerRecord, now: number, reserved: Spent, answe
   const own = known ?? { ...reserved, at: Math.min(reserved.at, now) };
   const said: QuotaSaid | undefined = answer.quota && { askedAt: own.at, at: now, figures: answer.quota };
   const isNewer = said && said.askedAt > (record.quota?.askedAt ?? 0);
-  const next = isNewer ? { ...record, quota: said } : record;
+  const next = withoutLapse(isNewer ? { ...record, quota: said } : record, own, answer);
   if (answer.kind === 'issued') return known?.issuedAt === undefined ? issued(next, now, own, answer) : next;
   if (answer.kind === 'ambiguous') {
     const { status, reason: code } = answer;
@@ -89,6 +89,15 @@ export function settle(record: LedgerRecord, now: number, reserved: Spent, answe
   if (answer.kind === 'unsent') return withRow(next, own, undefined);
   if (answer.cause === 'unreachable') return unreached(next, now, own, answer);
   return refused(next, now, own, { ...answer, secretId: answer.secretId ?? anySecret });
+}
+
+/** Returns the record in which a request that lapsed was not lost after all. Pauses count from the latest one that was. */
+function withoutLapse(record: LedgerRecord, { id }: Spent, { kind }: Answer): LedgerRecord {
+  const { lost, spent } = record;
+  const unknown = spent.filter(isUnknown);
+  if (!lost || kind === 'ambiguous' || !unknown.some((one) => one.id === id)) return record;
+  const latest = Math.max(0, ...unknown.filter((one) => one.id !== id).map(({ at }) => at));
+  return { ...record, lost: { ...lost, at: Math.min(lost.at, latest) } };
 }
 
 /** Returns the record in which a process is gone that did not report in time what came of its request. */
@@ -184,7 +193,7 @@ function failed(record: LedgerRecord, own: Spent, at: number, hint: Hint): Ledge
 }
 
 function failuresWith(before: Failures | undefined, own: Spent, at: number, hint: Hint): Failures {
-  return { ...oneMore(before, own.at, at), ...hint };
+  return { ...oneMore(before, own.at, at, hint.kind === 'died' ? own.until : undefined), ...hint };
 }
 
 /** A token that died ends the row: its 401 says nothing about the next one. */
