@@ -16,7 +16,7 @@ export const apiServers: readonly ServerShape[] = [
       ...post,
     },
     special:
-      'The answer has no `expires_in`, so Service Auth assumes 24 hours. Set `lifetimeMs` in code if your sessions are shorter.',
+      'The answer has no `expires_in`, so Service Auth assumes 24 hours. Set `SERVICE_AUTH_LIFETIME` if your sessions are shorter.',
     answer: {
       access_token: '00Dxx0000001gPL!AR8AQJXg5oj8jXSgxJfA0lBog.39AsX',
       signature: 'c2lnbmF0dXJl',
