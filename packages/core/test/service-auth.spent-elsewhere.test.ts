@@ -42,6 +42,7 @@ describe('somebody says how many tokens a new record has not seen', () => {
     expect(await say(bed, 0)).toBe(true);
     expect(await availableNow(bed)).toBe(110 - 28);
     expect(await spendAll(bed)).toBe(110 - 28);
+    expect((await bed.client().getUsage()).spentElsewhere).toMatchObject({ count: 0 });
   });
 
   test('some: they count for a whole window, and the rest can be issued', async () => {

@@ -191,7 +191,7 @@ test('tokens that the API rejects again are no matter of the limit, and the log 
   const { code, stdout, stderr } = await run('rejected.cjs', program, { ...env, NO_COLOR: '1' });
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).not.toMatch(/issuance_refused|ERROR|\b0 tokens/);
-  expect(stdout).toMatch(/WARN \[ServiceAuth\] The API answered 401 to token \S+ \(kept\)/);
+  expect(stdout).toMatch(/WARN \[ServiceAuth\] The API rejected token \S+ \(kept\)/);
   expect(stdout).toMatch(/WARN \[ServiceAuth\] Token \S+ was reset \("it leaked"\)/);
 });
 

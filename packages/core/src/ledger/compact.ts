@@ -31,7 +31,8 @@ export function compact(record: LedgerRecord, now: number, limits: Limits): Ledg
   const terms = keptTerms(current, limits);
   const longestMs = Math.max(0, ...terms.map(({ pendingMs }) => pendingMs));
   const keptFrom = now - Math.max(leastKeptMs, longestMs);
-  const counts = (one: Spent) => terms.some((term) => costOf(one, term) > 0);
+  // People want to know who stated that there were none, too.
+  const counts = (one: Spent) => one.reason === 'stated' || terms.some((term) => costOf(one, term) > 0);
   const counted = current.spent.filter((one) => isOpen(one, now) || counts(one));
   const gone = counted.filter((one) => countsFrom(one) <= keptFrom);
   return {

@@ -20,6 +20,10 @@ describe('a row', () => {
     // It became known first.
     expect(oneMore(before, noon - 2, noon - 1)).toEqual({ count: 3, at: noon });
     expect(oneMore({ count: 0, at: noon }, noon - 1, noon)).toEqual({ count: 1, at: noon });
+    // A pause after a death counts from the reservation, but the death is known when the lease ends.
+    const death = { count: 1, at: noon, knownAt: noon + minute };
+    expect(oneMore(death, noon + second, noon + second, noon + minute).count).toBe(1);
+    expect(oneMore(death, noon + minute, noon + minute).count).toBe(2);
   });
 
   test('is over after two days', () => {

@@ -60,7 +60,7 @@ describe('a request whose process did not report in time', () => {
     const { record, changed } = shown(recordWith([open]), undefined, noon + 40 * second);
     expect(changed).toBe(true);
     expect(record.spent).toEqual([{ ...open, until: undefined }]);
-    expect(record.lost).toEqual({ count: 1, at: noon, kind: 'died' });
+    expect(record.lost).toEqual({ count: 1, at: noon, knownAt: noon + 40 * second, kind: 'died' });
     expect(shown(recordWith([open]), undefined, noon + 40 * second - 1).changed).toBe(false);
   });
 });

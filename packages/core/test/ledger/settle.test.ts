@@ -87,12 +87,30 @@ describe('a failure', () => {
 
   test('of a process that died is one of unknown outcome, from its request on, and counts once', () => {
     const record = lapsed(before, open);
-    const failures = { count: 1, at: open.at, kind: 'died' };
+    const failures = { count: 1, at: open.at, knownAt: open.until, kind: 'died' };
     expect(record).toMatchObject({ lost: failures, states: { orders: { failures } } });
     expect(record.spent).toEqual([{ ...open, until: undefined }]);
     // It lives after all.
     for (const answer of [ambiguous(), unreachable()])
       expect(settled(answer, record, noon + minute).states['orders']?.failures).toEqual(failures);
+  });
+
+  test('of a process that lives after all, and got a token, holds up nobody', () => {
+    const earlier = settled(ambiguous(), recordWith([openAt(noon - hour, { id: 'earlier', generation: 1 }), open]));
+    const both = settle(
+      earlier,
+      noon - hour + second,
+      openAt(noon - hour, { id: 'earlier', generation: 1 }),
+      ambiguous(),
+    );
+    const alone = settled(token(), lapsed(before, open), noon + minute);
+    expect(alone.lost).toMatchObject({ count: 0, at: 0 });
+    // The pauses count from the latest request that was lost.
+    const later = openAt(noon, { id: 'later', generation: noon + 1 });
+    const record = lapsed({ ...both, spent: [...both.spent, later] }, later);
+    expect(record.lost).toMatchObject({ at: noon });
+    const found = settle(record, noon + minute, later, { ...token(), token: tokenWith({ id: 'later' }) } as Answer);
+    expect(found.lost).toMatchObject({ count: 0, at: open.at });
   });
 
   test('ends with a token: that of the token, its refusals and those of its client', () => {
