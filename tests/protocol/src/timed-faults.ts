@@ -72,7 +72,7 @@ function happenings({
   const memoryMs =
     longestMs + Math.min(hour, longestMs / 24) + Math.min(2 * hour, Math.max(7 * minute, longestMs / 12));
   const losses: number[] = [];
-  let movedAt = Number.NEGATIVE_INFINITY;
+  let leaptAt = Number.NEGATIVE_INFINITY;
   const mayLose = () => losses.filter((at) => at > world.now - memoryMs).length < lossesPerWindow && !store.isSplit;
 
   function someone(fault: TimedFault): { index: number; member: Fleet['members'][number] } {
@@ -204,8 +204,8 @@ function happenings({
       const isForgotten = (settings.rates.crash ?? 0) > 0;
       // A process that reads the record for the first time cannot know.
       if (!isForgotten && fleet.members.some(({ machine }) => !network.readers.has(machine.name))) return;
-      if ((isForgotten && !mayLose()) || world.now < movedAt + memoryMs || !dice.strike('store_clock_leap')) return;
-      movedAt = world.now;
+      if ((isForgotten && !mayLose()) || world.now < leaptAt + memoryMs || !dice.strike('store_clock_leap')) return;
+      leaptAt = world.now;
       const random = dice.of('store_clock_leap');
       const byMs = random.between(0.2, 30) * hour;
       // Processes run through it, or nobody remembers anything.

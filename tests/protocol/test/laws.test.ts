@@ -93,8 +93,8 @@ describe.each(modes)('the records of a run of the mode %s', (mode) => {
     drawn((loaded, memory, random) => {
       const minElapsedMs = random.between(0, day);
       const maxElapsedMs = minElapsedMs + random.between(0, day);
-      const { id, sequence, movedAt } = memory.record;
-      const seen: Seen = { id, sequence, movedAt, record: memory.record, now: memory.now, minElapsedMs, maxElapsedMs };
+      const { id, sequence, movedMs } = memory.record;
+      const seen: Seen = { id, sequence, movedMs, record: memory.record, now: memory.now, minElapsedMs, maxElapsedMs };
       const now = Math.round(memory.now + random.pick([minElapsedMs, maxElapsedMs, random.between(-day, 2 * day)]));
       const once = present(loaded.record, seen, now, 'new');
       // What was changed is written before anything else happens.

@@ -147,7 +147,10 @@ const readRecord = object<LedgerRecord>({
   generation: count,
   completeSince: count,
   latestAt: count,
-  movedAt: count,
+  movedMs(wire) {
+    check(Number.isInteger(wire) && Math.abs(wire as number) <= maxInstant);
+    return wire as number;
+  },
   limits: list(64, (wire) => {
     const term = readTerm(wire);
     check(term.reserve < term.tokens && term.windowMs > 0);

@@ -28,7 +28,8 @@ export function spacedUntil({ count, at }: Streak): number {
 
 /** Returns a spaced row with one more. An hour without one begins another row. */
 export function oneMoreSpaced(before: Streak | undefined, at: number): Streak {
-  return { count: before && at <= spacedUntil(before) + hour ? before.count + 1 : 1, at };
+  if (!before || at > spacedUntil(before) + hour) return { count: 1, at };
+  return { count: before.count + 1, at: Math.max(at, before.at) };
 }
 
 /** Returns until when a refused request waits: 5, 10, then 15 minutes. */

@@ -21,7 +21,7 @@ export const tolerableMs: number = 10 * minute;
 export interface Seen {
   readonly id: string;
   readonly sequence: number;
-  readonly movedAt: number;
+  readonly movedMs: number;
   /** The whole record. It is needed only if the store lost it, so it is decoded when this property is read. */
   readonly record: LedgerRecord;
   /** The store's time at that moment. */
@@ -86,22 +86,29 @@ function withClock(
   isSame: boolean,
   now: number,
 ): { readonly record: LedgerRecord; readonly backMs: number } {
-  const [min, max] = elapsedSince(seen);
+  // What others moved since is no step any more.
+  const movedMs = seen?.id === loaded.id ? loaded.movedMs - seen.movedMs : Number.POSITIVE_INFINITY;
+  const [min, max] = elapsedSince(seen).map((at) => at + movedMs) as [number, number];
   const latest = Math.max(loaded.latestAt, isSame ? min : 0);
   const backMs = latest - now > minute ? latest - now : 0;
-  const aheadMs = isSame ? now - Math.max(max, latest) : -backMs;
-  const back = backMs > 0 ? { ...moved(loaded, pastAfter(-backMs), aheadMs, now), movedAt: now } : loaded;
+  const record = backMs > 0 ? setBack(loaded, backMs, isSame ? Math.max(max, latest) - now : undefined, now) : loaded;
+  const leapMs = now - (max - backMs);
+  // Whoever looked while the clock was wrong saw no leap when another process put the record right.
+  const certainMs = isSame ? leapMs : Math.min(leapMs, now - elapsedSince(seen)[1]);
+  if (certainMs <= tolerableMs) return { record, backMs };
+  // If somebody wrote since the leap and did not move the instants, nobody knows which clock they are of.
+  const isOfBefore = record.latestAt <= max - backMs;
+  const next = isOfBefore ? moved(record, now - min, certainMs, now) : { ...record, completeSince: now };
+  return { record: { ...next, movedMs: Math.round(record.movedMs + leapMs) }, backMs };
+}
+
+/** Returns the record after the clock was set back: by `backMs` at least, and by `mostBackMs` at most if that was measured. */
+function setBack(loaded: LedgerRecord, backMs: number, mostBackMs: number | undefined, now: number): LedgerRecord {
+  const record = moved(loaded, pastAfter(-backMs), -(mostBackMs ?? backMs), now);
   // Nobody knows how much life a token has left if the step was not measured.
   const ended = (token: StoredToken) => ({ ...token, expiresAt: Math.min(token.expiresAt, now) });
-  const record = backMs > 0 && !isSame ? { ...back, tokens: back.tokens.map(ended) } : back;
-  if (now - max <= tolerableMs || record.movedAt > max) return { record, backMs };
-  // If somebody moved the instants meanwhile, or wrote since the leap and did not move them, nobody
-  // knows which clock they are of. Nothing has aged since the latest of them then.
-  const isOfBefore = loaded.id === seen?.id && loaded.movedAt === seen.movedAt && record.latestAt <= max;
-  const next = isOfBefore
-    ? moved(record, now - min, now - max, now)
-    : { ...moved(record, Math.max(0, now - record.latestAt), 0, now), completeSince: now };
-  return { record: { ...next, movedAt: now }, backMs };
+  const tokens = mostBackMs === undefined ? record.tokens.map(ended) : record.tokens;
+  return { ...record, tokens, movedMs: Math.round(loaded.movedMs - backMs) };
 }
 
 /**
@@ -148,16 +155,7 @@ function tokensOf({ tokens = 1 }: Spent): number {
   return tokens;
 }
 
-const hasHappened: readonly string[] = [
-  'at',
-  'issuedAt',
-  'refusedAt',
-  'completeSince',
-  'movedAt',
-  'seenAt',
-  'askedAt',
-  'knownAt',
-];
+const hasHappened: readonly string[] = ['at', 'issuedAt', 'refusedAt', 'completeSince', 'seenAt', 'askedAt', 'knownAt'];
 const liesAhead: readonly string[] = ['until', 'expiresAt', 'expiredBy', 'renewAfter'];
 
 /** Moves what has happened by `pastMs`, and what lies ahead by `aheadMs`. Nothing that has happened lies ahead. */

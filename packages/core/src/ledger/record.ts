@@ -171,8 +171,8 @@ export interface LedgerRecord {
   readonly completeSince: number;
   /** The latest instant that the store's clock has shown. */
   readonly latestAt: number;
-  /** When the record began, or when its instants were moved last because the store's clock had made a step. */
-  readonly movedAt: number;
+  /** The sum of all steps of the store's clock by which its instants were moved. Negative: the clock was set back. */
+  readonly movedMs: number;
   /** The agreement: every window that a process stated recently. */
   readonly limits: readonly StatedTerm[];
   /** What counts, in order of the generations. */
@@ -194,7 +194,7 @@ export interface LedgerRecord {
 
 /** Creates an empty record. */
 export function newRecord(id: string, now: number): LedgerRecord {
-  const instants = { completeSince: now, latestAt: now, movedAt: now };
+  const instants = { completeSince: now, latestAt: now, movedMs: 0 };
   const nothing = { lost: undefined, later: undefined, retries: undefined, quota: undefined };
   return {
     ...{ form: newForm, id, sequence: 0, generation: 0, ...instants },

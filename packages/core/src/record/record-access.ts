@@ -42,7 +42,7 @@ interface Remembered {
   readonly text: string;
   readonly id: string;
   readonly sequence: number;
-  readonly movedAt: number;
+  readonly movedMs: number;
   /** The store's time at that moment. */
   readonly now: number;
   readonly askedAt: Instant;
@@ -168,10 +168,10 @@ export class RecordAccess {
   }
 
   /** Remembers the record, to put it back if the store loses it. The default store lies in the same memory and loses nothing. */
-  #remember(text: string, { id, sequence, movedAt }: LedgerRecord, now: number, askedAt: Instant): void {
+  #remember(text: string, { id, sequence, movedMs }: LedgerRecord, now: number, askedAt: Instant): void {
     const { store, clock } = this.#settings;
     if (store === sharedMemoryStore) return;
-    this.#remembered = { text, id, sequence, movedAt, now, askedAt, at: clock.monotonic() };
+    this.#remembered = { text, id, sequence, movedMs, now, askedAt, at: clock.monotonic() };
   }
 
   /** Returns what this process remembered at `readAt`. */

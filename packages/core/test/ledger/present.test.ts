@@ -142,7 +142,7 @@ describe('a clock that leapt forward by 26 hours', () => {
 
   test('lets everything keep its age for who ran through it', () => {
     const { record, changed } = shown(known, before, after);
-    expect([changed, record.movedAt]).toEqual([true, after]);
+    expect([changed, record.movedMs]).toEqual([true, 26 * hour]);
     expect(used(record, after, usual)).toBe(100);
     expect(used(record, after + 5 * hour - 2 * second, usual)).toBe(100);
     expect(used(record, after + 5 * hour + 10 * minute, usual)).toBe(0);
@@ -159,16 +159,30 @@ describe('a clock that leapt forward by 26 hours', () => {
   test('makes a record new that somebody wrote after it who did not know', () => {
     const late = recordWith([...spent, issuedAt(after - minute)], { sequence: 10, latestAt: after - minute });
     const { record } = shown(late, before, after);
-    expect(record).toMatchObject({ completeSince: after, movedAt: after });
-    // Nothing has aged since the latest instant that somebody wrote.
-    expect(record.spent.map(({ at }) => at)).toEqual(late.spent.map(({ at }) => Math.min(after, at + minute)));
+    expect(record).toMatchObject({ completeSince: after, movedMs: 26 * hour });
+    expect(record.spent).toEqual(late.spent);
   });
 
   test('takes nothing for older than it is for who missed that the clock was put right meanwhile', () => {
-    const right = { ...known, sequence: 5, movedAt: noon + minute, latestAt: noon + minute };
-    const { record } = shown(right, seenAt(known, noon + hour, 4 * hour), after);
-    expect(record).toMatchObject({ completeSince: after, movedAt: after });
-    expect(used(record, after + 5 * hour - minute, usual)).toBe(100);
+    const right = { ...known, sequence: 5, movedMs: 0 };
+    const seen = seenAt({ ...known, movedMs: 26 * hour }, noon + 26 * hour, hour);
+    const later = noon + 60 * hour;
+    const { record } = shown(right, seen, later);
+    expect(record.movedMs).toBe(59 * hour);
+    expect(used(record, later + 4 * hour, usual)).toBe(100);
+  });
+
+  test('moves a copy of before it, too, to which the store went back', () => {
+    const { record: right } = shown(known, before, after);
+    const copy = { ...known, sequence: known.sequence - 1 };
+    const { record, restored } = shown(copy, seenAt(written(right), after, second), after + second);
+    expect([record.movedMs, restored]).toEqual([26 * hour, 0]);
+    expect(used(record, after + 5 * hour - 2 * second, usual)).toBe(100);
+  });
+
+  test('is none for a process that saw the record while the clock was wrong and finds it right', () => {
+    const right = { ...known, sequence: 10, movedMs: -5 * hour };
+    expect(shown(right, seenAt(known, noon, second), noon + second).changed).toBe(false);
   });
 
   test('is none of ten minutes or less', () => {
@@ -235,7 +249,7 @@ describe('a clock that was set back by five hours', () => {
     const failures = { ...row, kind: 'unknown' as const };
     const limits = [statedBy('somebody', { tokens: 10, windowMs: hour, reserve: 0 }, at)];
     const loaded = recordWith([refusedAt(at), unknownAt(at + 1), openAt(noon, { until: noon + second })], {
-      ...{ movedAt: at, limits, lost: failures, refusals: { secret: refusal } },
+      ...{ movedMs: 7, limits, lost: failures, refusals: { secret: refusal } },
       states: { orders: { failures, refusals: { secret: refusal }, rejections: row, resetUpTo: 5 }, stock: {} },
       later: { until: noon + hour, at, kind: 'refused' },
       tokens: [{ ...token, renewAfter: noon + hour, expiredBy: noon + day }],
@@ -249,7 +263,7 @@ describe('a clock that was set back by five hours', () => {
       if (typeof value !== 'number' || value <= day || name === 'generation') return value;
       return value < noon ? value - backMs : value - 5 * hour;
     });
-    expect(record).toEqual({ ...moved, movedAt: now });
+    expect(record).toEqual({ ...moved, movedMs: 7 - 5 * hour });
   });
 
   test('leaves no instant that has happened ahead of now, and none before the beginning of time', () => {

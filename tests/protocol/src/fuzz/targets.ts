@@ -53,8 +53,8 @@ function rooms(record: LedgerRecord, now: number) {
 /** What a process remembers of a record that it saw some time ago. */
 function seenBefore({ record, now }: ReturnType<typeof grownRecord>, random: Random): Seen {
   const minElapsedMs = random.between(0, day);
-  const { id, sequence, movedAt } = record;
-  return { id, sequence, movedAt, record, now, minElapsedMs, maxElapsedMs: minElapsedMs + random.between(0, day) };
+  const { id, sequence, movedMs } = record;
+  return { id, sequence, movedMs, record, now, minElapsedMs, maxElapsedMs: minElapsedMs + random.between(0, day) };
 }
 
 /** All targets by name. */

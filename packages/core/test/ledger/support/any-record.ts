@@ -78,7 +78,7 @@ const note = fc.record({
 const quota = fc.array(fc.nat(), { minLength: 4, maxLength: 5 }).map((numbers) => numbers as unknown as Quota);
 
 const parts = {
-  ...{ completeSince: fc.oneof(past, fc.constant(noon - 30 * day)), movedAt: fc.oneof(past, fc.constant(0)) },
+  ...{ completeSince: fc.oneof(past, fc.constant(noon - 30 * day)), movedMs: fc.oneof(past, fc.constant(0)) },
   limits: distinct(term, ({ tokens, windowMs, reserve, counts }) => [tokens, windowMs, reserve, counts]),
   spent: distinct(spent, ({ id }) => id, 60),
   states: fc.dictionary(name, state, { noNullPrototype: false }),

@@ -88,8 +88,8 @@ export function tokenWith(fields: Partial<StoredToken> = {}): StoredToken {
 
 /** What a process remembers that looked at the record then. */
 export function seenAt(record: LedgerRecord, now: number, minElapsedMs = 0, maxElapsedMs: number = minElapsedMs): Seen {
-  const { id, sequence, movedAt } = record;
-  return { id, sequence, movedAt, record, now, minElapsedMs, maxElapsedMs };
+  const { id, sequence, movedMs } = record;
+  return { id, sequence, movedMs, record, now, minElapsedMs, maxElapsedMs };
 }
 
 export function queryFor(fields: Partial<Query> = {}): Query {
