@@ -21,6 +21,7 @@ const questions = [
   'command-line',
   'clients',
   'audiences',
+  'refused-names',
 ] as const;
 type Question = (typeof questions)[number];
 
