@@ -7,7 +7,9 @@ import { answered } from './support/scripted-endpoint.ts';
 const meaning = (status: number, body: unknown = '', headers: Record<string, string> = {}) => {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const response = { ...answered(status, text), headers };
-  return meaningOf(response, text, createManualClock(), {}, [[day, 50, 0, 7 * minute]]);
+  return meaningOf(response, text, createManualClock(), {}, [
+    { windowMs: day, tokens: 50, remaining: 0, endsInMs: 7 * minute },
+  ]);
 };
 const later = { 'retry-after': '30' };
 const limited = (status: number) => ({ kind: 'released', cause: 'rate_limited', status });

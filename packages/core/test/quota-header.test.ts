@@ -6,13 +6,13 @@ const hour = 3_600_000;
 describe('what a provider says of its count is read', () => {
   test('for each of its windows', () => {
     expect(readQuota('b=per_hour;q=10;r=7;t=3540,b=per_day;q=50;r=47;t=43200')).toEqual([
-      [hour, 10, 7, 3_540_000],
-      [24 * hour, 50, 47, 12 * hour],
+      { windowMs: hour, tokens: 10, remaining: 7, endsInMs: 3_540_000 },
+      { windowMs: 24 * hour, tokens: 50, remaining: 47, endsInMs: 12 * hour },
     ]);
   });
 
   test.each(['per_hour;q=10;r=7;t=60', ' b=per_hour ; q=10;\r\n r=7; t=60 '])('also in the form %j', (value) => {
-    expect(readQuota(value)).toEqual([[hour, 10, 7, 60_000]]);
+    expect(readQuota(value)).toEqual([{ windowMs: hour, tokens: 10, remaining: 7, endsInMs: 60_000 }]);
   });
 });
 

@@ -130,8 +130,8 @@ describe.each(['ratelimit', 'x-ratelimit', 'x-rate-limit'])('%s-reset', (limit) 
 test('a quota of which nothing is left decides after Retry-After', () => {
   const told = (headers: Record<string, string>) =>
     retryDelayMs({ ...answered(429), headers }, createManualClock(), [
-      [hour, 10, 0, 20 * minute],
-      [day, 50, 3, 5 * hour],
+      { windowMs: hour, tokens: 10, remaining: 0, endsInMs: 20 * minute },
+      { windowMs: day, tokens: 50, remaining: 3, endsInMs: 5 * hour },
     ]);
   expect(told({ 'x-ratelimit-reset': '60' })).toBe(20 * minute);
   expect(told({ 'retry-after': '60' })).toBe(minute);

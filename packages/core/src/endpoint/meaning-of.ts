@@ -1,7 +1,6 @@
 import type { TransportResponse } from '../contract/transport.ts';
-import { isOutageCode } from '../ledger/oauth-error.ts';
+import { isOfCredentials, isOutageCode } from '../ledger/oauth-error.ts';
 import type { Quota } from '../ledger/record.ts';
-import { isOfCredentials } from '../ledger/refusals.ts';
 import type { Answer } from '../ledger/settle.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import { isRefusal, isThrottling, readOAuthError } from './error-response.ts';

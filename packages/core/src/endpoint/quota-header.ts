@@ -16,9 +16,9 @@ export function readQuota(value: string): readonly Quota[] | undefined {
     const windowMs = unit === 'day' ? 24 * hour : hour;
     const [tokens = 0, remaining = 0, seconds = 0] = digits.map(Number);
     const endsInMs = seconds * 1_000;
-    const isTwice = found.some(([other]) => other === windowMs);
+    const isTwice = found.some((other) => other.windowMs === windowMs);
     if (!unit || isTwice || remaining > tokens || endsInMs > windowMs) return undefined;
-    found.push([windowMs, tokens, remaining, endsInMs]);
+    found.push({ windowMs, tokens, remaining, endsInMs });
   }
   return found;
 }

@@ -26,7 +26,7 @@ export function retryDelayMs(
   clock: Clock,
   quota: readonly Quota[] = [],
 ): number | undefined {
-  const spent = quota.filter(([, , remaining]) => remaining === 0).map(([, , , endsInMs]) => endsInMs);
+  const spent = quota.filter(({ remaining }) => remaining === 0).map(({ endsInMs }) => endsInMs);
   const delayMs =
     retryAfterMs(response, clock) ??
     longest(spent) ??

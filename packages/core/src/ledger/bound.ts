@@ -1,9 +1,7 @@
 import { encodeRecord } from './codec.ts';
 import { type Limits, usualMaxBytes } from './limits.ts';
 import { isOpen, type LedgerRecord, type StoredToken } from './record.ts';
-
-const minute = 60_000;
-const hour = 60 * minute;
+import { hour, minute } from './units.ts';
 
 // The tokens of one issuer differ little in size. The record keeps room for one as large as its largest, and at least this.
 const leastTokenBytes = 2_000;

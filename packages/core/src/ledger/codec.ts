@@ -140,6 +140,8 @@ const readNote = object<LogEntry>({
   tokenId: optional(text),
 });
 
+const readQuota = object<Quota>({ windowMs: count, tokens: count, remaining: count, endsInMs: count });
+
 const readRecord = object<LedgerRecord>({
   form: count,
   id: text,
@@ -170,12 +172,6 @@ const readRecord = object<LedgerRecord>({
   log: list(1_000, readNote),
   quota: optional(object<QuotaSaid>({ askedAt: count, at: count, figures: list(maxQuotas, readQuota) })),
 });
-
-function readQuota(wire: unknown): Quota {
-  const numbers = list(64, count)(wire);
-  check(numbers.length >= 4);
-  return numbers as unknown as Quota;
-}
 
 // Everything below throws if a part is damaged.
 

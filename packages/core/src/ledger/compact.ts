@@ -13,9 +13,7 @@ import {
   type TokenState,
 } from './record.ts';
 import { currentTerms, keptTerms } from './terms.ts';
-
-const minute = 60_000;
-const day = 1_440 * minute;
+import { day, minute } from './units.ts';
 
 /** So many of the newest requests stay as they are. Once there are 50 more, the older ones are summed up. */
 const mostRows = 150;
@@ -34,16 +32,13 @@ export function compact(record: LedgerRecord, now: number, limits: Limits): Ledg
   // People want to know who stated that there were none, too.
   const counts = (one: Spent) => one.reason === 'stated' || terms.some((term) => costOf(one, term) > 0);
   const counted = current.spent.filter((one) => isOpen(one, now) || counts(one));
+  const kept = counted.filter((one) => countsFrom(one) > keptFrom);
   const gone = counted.filter((one) => countsFrom(one) <= keptFrom);
   return {
     ...current,
     // A term that is longer than all others can't know what was dropped before it came.
     completeSince: Math.max(current.completeSince, ...gone.map((one) => countsFrom(one) + 1)),
-    spent: summedUp(
-      counted.filter((one) => countsFrom(one) > keptFrom),
-      now,
-      longestMs,
-    ),
+    spent: summedUp(kept, now, longestMs),
     states: keptStates(current, now),
     lost: current.lost && hasEnded(current.lost, now) ? { ...current.lost, count: 0 } : current.lost,
     refusals: keptRefusals(current.refusals, now) ?? none,

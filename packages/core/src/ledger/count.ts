@@ -1,6 +1,7 @@
 import type { Limits, TermLimits } from './limits.ts';
 import { type IssuanceReason, type LedgerRecord, type Spent, settledAt, type Term } from './record.ts';
 import { type EnforcedTerm, enforcedTerms } from './terms.ts';
+import { minute } from './units.ts';
 
 /** The room of one term for a token that is requested for one reason. */
 export interface TermRoom extends EnforcedTerm {
@@ -31,7 +32,7 @@ export function costOf({ tokens = 1, refusedAt }: Spent, { counts }: Pick<Term, 
 }
 
 /** An outcome that the store hears of late: the largest difference between how long a token of unknown outcome counts, and one that arrived. */
-const latestMs = 110 * 60_000;
+const latestMs = 110 * minute;
 
 /** Returns the instant from which a request counts. Its token was issued between its reservation and its outcome. */
 export function countsFrom(one: Spent): number {
@@ -108,16 +109,13 @@ export function roomIn(record: LedgerRecord, now: number, enforced: EnforcedTerm
   const usualRoom = left(usual);
   const remaining = isNew ? left(newRecord) : usualRoom;
   const isLess = remaining < usualRoom || ruleEndsAt(newRecord, term) > Math.max(now, ruleEndsAt(usual, term));
+  const unknown = record.spent.filter((one) => settledAt(one) === undefined);
   const leaving = record.spent.filter((one) => costOf(one, term) > 0).map((one) => leavesAt(one, term));
   return {
     ...enforced,
     newRecord: isNew && isLess ? { allowed: newRecord.ceiling, remaining, endsAt: newRecord.endsAt } : undefined,
     used: countOf(record.spent, term, now),
-    unknown: countOf(
-      record.spent.filter((one) => settledAt(one) === undefined),
-      term,
-      now,
-    ),
+    unknown: countOf(unknown, term, now),
     room: Math.min(usualRoom, remaining),
     nextFreeAt: leaving.some((at) => at > now) ? Math.min(...leaving.filter((at) => at > now)) : undefined,
     roomAt: Math.max(now, roomAt(record, enforced, reason)),

@@ -96,8 +96,7 @@ export function decide(record: LedgerRecord, now: number, query: Query, limits: 
     const others = waitedFor(record, now, query, limits);
     if (others.length > 0) return waitUntil(Math.min(...others.map(({ until }) => until as number)));
     const next = withReservation(record, now, query, reason);
-    const replaces = record.tokens.some((token) => token.name === name && token.keyId === keyId);
-    if (replaces || reason === 'reset' || hasRoom(next.record, now, limits)) return { kind: 'reserve', ...next };
+    if (fits(next, reason, now, limits)) return { kind: 'reserve', ...next };
     denial = { cause: 'full', retryAt: roomExpectedAt(record, now), reason, count: 0 };
   }
   return cached && (reason === 'refresh' || reason === 'rejected')
@@ -116,13 +115,20 @@ function replacesReset(record: LedgerRecord, { name, keyId }: Caller, upTo: numb
   return !record.spent.some((one) => one.issuedAt !== undefined && one.name === name && one.generation > upTo);
 }
 
-/** Returns the record with the reservation of a process. The others wait for its outcome. */
-export function withReservation(
-  record: LedgerRecord,
-  now: number,
-  query: Query,
-  reason: IssuanceReason,
-): { readonly record: LedgerRecord; readonly reserved: Spent } {
+/** A record with the reservation of a process. The others wait for its outcome. */
+export interface Reservation {
+  readonly record: LedgerRecord;
+  readonly reserved: Spent;
+}
+
+/** Returns whether the store can keep the token of a reservation: it replaces another one, or there is room. */
+export function fits({ record, reserved }: Reservation, reason: IssuanceReason, now: number, limits: Limits): boolean {
+  const replaces = ({ name, keyId }: StoredToken) => name === reserved.name && keyId === reserved.keyId;
+  return reason === 'reset' || record.tokens.some(replaces) || hasRoom(record, now, limits);
+}
+
+/** Reserves a request for a process. */
+export function withReservation(record: LedgerRecord, now: number, query: Query, reason: IssuanceReason): Reservation {
   const { id, name, keyId, instance, leaseMs } = query;
   const died = reason === 'rejected' && query.died ? true : undefined;
   const generation = Math.max(record.generation, now, query.resetUpTo, resetUpTo(record, name)) + 1;

@@ -1,6 +1,6 @@
-import { hasRoom, roomExpectedAt } from './bound.ts';
+import { roomExpectedAt } from './bound.ts';
 import { costOf, countsFrom, roomAt, roomsIn } from './count.ts';
-import { type Denial, withReservation } from './decide.ts';
+import { type Denial, fits, withReservation } from './decide.ts';
 import type { Limits, TermLimits } from './limits.ts';
 import { type Caller, holdsOf, isAlone, lastOf, mostUnderWay, waitedFor } from './pace.ts';
 import { type IssuanceReason, isOpen, type LedgerRecord, type Spent } from './record.ts';
@@ -45,13 +45,10 @@ export function refusedUntil(
 ): Refused | undefined {
   const last = lastOf(holdsOf(record, caller, purpose, limits));
   if (last.until > now) return { until: last.until, cause: last.kind };
-  const { name, keyId } = caller;
   // They have the size of real ones.
   const query = { ...caller, id: 'reservation.', instance: 'one process.', leaseMs: 1, unusable: [], resetUpTo: 0 };
   const next = withReservation(record, now, { ...query, reason: purpose }, purpose);
-  const replaces = record.tokens.some((token) => token.name === name && token.keyId === keyId);
-  if (replaces || purpose === 'reset' || hasRoom(next.record, now, limits)) return undefined;
-  return { until: roomExpectedAt(record, now), cause: 'full' };
+  return fits(next, purpose, now, limits) ? undefined : { until: roomExpectedAt(record, now), cause: 'full' };
 }
 
 /**

@@ -1,8 +1,5 @@
 import type { IssuanceReason, Term } from './record.ts';
-
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
+import { hour, minute, second } from './units.ts';
 
 /** The failure that an acknowledged `swap` of a store survives. See `Store.durability`. */
 export type StoreDurability = 'process' | 'durable' | 'replicated';

@@ -1,3 +1,5 @@
+import type { Hint } from './record.ts';
+
 /**
  * The error codes that an authorization server may answer at its token endpoint: RFC 6749 sections 4.1.2.1 and 5.2,
  * RFC 8628, RFC 8707, RFC 9396 and RFC 9449 (IANA, OAuth Extensions Error Registry).
@@ -32,4 +34,21 @@ export function oauthErrorCode(text: unknown): OAuthErrorCode {
 /** Returns whether an authorization server says by this code that it is out of order, and does not refuse the request (RFC 6749 section 4.1.2.1). */
 export function isOutageCode(code: string | undefined): boolean {
   return code === 'server_error' || code === 'temporarily_unavailable';
+}
+
+/** What the token endpoint answered to a request that it refused. `code`: the `error` of an authorization server. */
+export type Answered = Pick<Hint, 'status' | 'code'>;
+
+/**
+ * Returns whether an authorization server refused the credentials. Without the JSON of one (RFC 6749
+ * section 5.2), 400 and 403 come from something in front of it.
+ */
+export function isOfCredentials({ status = 0, code }: Answered): boolean {
+  const isOfServer = (status >= 200 && status < 300) || status === 400 || status === 403;
+  return status === 401 || (isOfServer && code !== undefined);
+}
+
+/** Returns whether a refusal is about the client, and so about every token of it. If not, it is about one token. */
+export function isAboutClient({ status, code }: Answered): boolean {
+  return status === 401 || code === 'invalid_client' || code === 'unauthorized_client';
 }

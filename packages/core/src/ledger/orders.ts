@@ -3,9 +3,10 @@ import type { Limits } from './limits.ts';
 import { oneMoreSpaced, spacedUntil } from './pauses.ts';
 import { type LedgerRecord, type LogEntry, resetUpTo, type Spent, type StoredToken, tokenOf } from './record.ts';
 import { keptTerms } from './terms.ts';
+import { minute } from './units.ts';
 
 /** Every process that needs a token reads the record more often than this. */
-const noticedWithinMs = 60_000;
+const noticedWithinMs = minute;
 
 /** Returns the instant from which the fleet may be told to try again. Such orders are 1, 2, 4 … 60 minutes apart. */
 export function retryRoomAt({ retries }: LedgerRecord): number {

@@ -1,6 +1,6 @@
 import { rejectedShareAt, roomAt } from './count.ts';
 import type { Limits, TermLimits } from './limits.ts';
-import { isOutageCode } from './oauth-error.ts';
+import { isOfCredentials, isOutageCode } from './oauth-error.ts';
 import { pauseAfter, refusedUntil, spacedUntil, sparedUntil } from './pauses.ts';
 import {
   type Failures,
@@ -13,10 +13,9 @@ import {
   stateOf,
   tokenOf,
 } from './record.ts';
-import { isOfCredentials } from './refusals.ts';
 import { type EnforcedTerm, enforcedTerms } from './terms.ts';
+import { minute } from './units.ts';
 
-const minute = 60_000;
 /** At most this many token requests of a fleet may be under way. */
 const mostOpen = 256;
 /** The name under which a refusal is remembered that is not about a secret. */

@@ -1,10 +1,7 @@
 import { freeAt, leavesAt } from './count.ts';
 import type { TermLimits } from './limits.ts';
 import { isUnknown, type LedgerRecord, type Spent, type Streak } from './record.ts';
-
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
+import { hour, minute, second } from './units.ts';
 
 /** A row of failures or refusals ends after so long without another one. */
 const streakEndsMs = 48 * hour;

@@ -12,8 +12,8 @@ import {
 } from './record.ts';
 import { lapsed } from './settle.ts';
 import { unitedTerms, withTerms } from './terms.ts';
+import { minute } from './units.ts';
 
-const minute = 60_000;
 /** The store's clock may gain so much within a day. */
 export const tolerableMs: number = 10 * minute;
 

@@ -15,7 +15,7 @@ export function figuresOf(record: LedgerRecord, now: number): readonly Figure[] 
   if (!record.quota) return [];
   const { askedAt, at, figures } = record.quota;
   return figures
-    .map((quota) => ({ quota, at, endsAt: askedAt + quota[3], foreign: foreignIn(record, quota, askedAt, at) }))
+    .map((quota) => ({ quota, at, endsAt: askedAt + quota.endsInMs, foreign: foreignIn(record, quota, askedAt, at) }))
     .filter(({ endsAt }) => endsAt > now);
 }
 
@@ -27,7 +27,7 @@ export function figuresOf(record: LedgerRecord, now: number): readonly Figure[] 
  */
 export function foreignIn(
   record: LedgerRecord,
-  [windowMs, tokens, remaining, endsInMs]: Quota,
+  { windowMs, tokens, remaining, endsInMs }: Quota,
   askedAt: number,
   toldAt: number,
 ): number {

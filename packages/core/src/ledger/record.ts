@@ -1,5 +1,7 @@
+import { day, minute } from './units.ts';
+
 /** A token that states a longer lifetime counts as one of this lifetime, in milliseconds. */
-export const maxLifetimeMs: number = 31 * 86_400_000;
+export const maxLifetimeMs: number = 31 * day;
 
 /**
  * Why a token was requested. `cold`: no token was known. `refresh`: the token before will expire
@@ -140,11 +142,14 @@ export interface LogEntry {
   readonly tokenId?: string | undefined;
 }
 
-/**
- * What the provider counted in one of its windows, as an answer of its endpoint said: the length of
- * the window, its tokens, those of them that remain, and how long after the count the window ends.
- */
-export type Quota = readonly [windowMs: number, tokens: number, remaining: number, endsInMs: number];
+/** What the provider counted in one of its windows, as an answer of its endpoint said. */
+export interface Quota {
+  readonly windowMs: number;
+  readonly tokens: number;
+  readonly remaining: number;
+  /** The window ends so long after the count. */
+  readonly endsInMs: number;
+}
 
 /** What an answer said that the provider counts. */
 export interface QuotaSaid {
@@ -254,7 +259,7 @@ export function tokensInUse(record: LedgerRecord, now: number): StoredToken[] {
 
 /** Returns the margin: a token is served only while it has more life left than this. */
 export function marginOf(lifetimeMs: number): number {
-  return Math.min(60_000, lifetimeMs / 10);
+  return Math.min(minute, lifetimeMs / 10);
 }
 
 /** Returns whether this is one request, and neither a sum nor a statement. */

@@ -1,4 +1,4 @@
-import type { OAuthErrorCode } from './oauth-error.ts';
+import { isAboutClient, isOfCredentials, type OAuthErrorCode } from './oauth-error.ts';
 import { anySecret } from './pace.ts';
 import { oneMore, oneMoreSpaced } from './pauses.ts';
 import {
@@ -20,9 +20,8 @@ import {
   withNamed,
   withState,
 } from './record.ts';
-import { isAboutClient, isOfCredentials } from './refusals.ts';
+import { minute } from './units.ts';
 
-const minute = 60_000;
 /** After an answer that says "later", and no time. */
 const laterMs = 15 * minute;
 /** The outcome of a request is known within this time, unless its process was stopped. */
@@ -113,16 +112,11 @@ function issued(
 ): LedgerRecord {
   const { name } = own;
   const { refusals } = stateOf(record, name);
-  const settled = withRow(record, own, {
-    ...own,
-    until: undefined,
-    refusedAt: undefined,
-    issuedAt: Math.max(now, own.at),
-  });
+  const row: Spent = { ...own, until: undefined, refusedAt: undefined, issuedAt: Math.max(now, own.at) };
   const state = { failures: undefined, refusals: without(refusals, secretId), ...rejectionsWith(record, own) };
   const { lost: before } = record;
   const next = {
-    ...withState(settled, name, state),
+    ...withState(withRow(record, own, row), name, state),
     lost: before && { ...before, count: 0 },
     refusals: without(record.refusals, secretId) ?? none,
   };
@@ -212,11 +206,8 @@ function withLater(record: LedgerRecord, at: number, hint: Hint, retryAfterMs: n
 /** A token shows that its secret is accepted, and that the address is right. */
 function without(refusals: Refusals | undefined, secretId: string | undefined): Refusals | undefined {
   if (!refusals) return undefined;
-  const left = withNamed(
-    secretId === undefined ? refusals : withNamed(refusals, secretId, undefined),
-    anySecret,
-    undefined,
-  );
+  const others = secretId === undefined ? refusals : withNamed(refusals, secretId, undefined);
+  const left = withNamed(others, anySecret, undefined);
   return Object.keys(left).length > 0 ? left : undefined;
 }
 

@@ -1,8 +1,6 @@
 import { type Limits, type TermLimits, termLimits } from './limits.ts';
 import type { LedgerRecord, StatedTerm, Term } from './record.ts';
-
-const minute = 60_000;
-const hour = 60 * minute;
+import { hour, minute } from './units.ts';
 
 /** A record has at most this many terms. */
 export const maxTerms = 16;
@@ -26,13 +24,9 @@ function countsRequests(terms: readonly Term[]): boolean {
   return terms.some(({ counts }) => counts === 'requests');
 }
 
-function isSame(one: Term, other: Term): boolean {
-  const isSameWindow = one.tokens === other.tokens && one.windowMs === other.windowMs;
-  return isSameWindow && one.reserve === other.reserve && one.counts === other.counts;
-}
-
-function isIn(terms: readonly Term[], term: Term): boolean {
-  return terms.some((other) => isSame(other, term));
+function isIn(terms: readonly Term[], { tokens, windowMs, reserve, counts }: Term): boolean {
+  const sameWindow = terms.filter((one) => one.tokens === tokens && one.windowMs === windowMs);
+  return sameWindow.some((one) => one.reserve === reserve && one.counts === counts);
 }
 
 /** A process that inherits the agreement states none, and has the usual terms as long as nobody has stated any. */

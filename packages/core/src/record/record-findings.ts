@@ -2,10 +2,10 @@ import type { ClientAuthentication } from '../contract/client-authentication.ts'
 import { shownTokenName } from '../contract/token-parameters.ts';
 import { resolveParameters } from '../endpoint/resolve-parameters.ts';
 import { decodeRecord } from '../ledger/codec.ts';
+import { type Answered, isAboutClient, isOfCredentials } from '../ledger/oauth-error.ts';
 import { allHolds, type Hold } from '../ledger/pace.ts';
 import { present } from '../ledger/present.ts';
 import { type LedgerRecord, type Refusal, stateOf, tokensInUse } from '../ledger/record.ts';
-import { type Answered, isAboutClient, isOfCredentials } from '../ledger/refusals.ts';
 import { sealingKey } from './seal.ts';
 
 /** Decodes the text of a record. @throws TypeError if clients refuse it */

@@ -34,7 +34,11 @@ export function reportQuota(
   reserved: Spent,
   { record, now }: View,
 ): void {
-  const report = (of: 'client' | 'organization', [windowMs, tokens, remaining, endsInMs]: Quota, foreign?: number) => {
+  const report = (
+    of: 'client' | 'organization',
+    { windowMs, tokens, remaining, endsInMs }: Quota,
+    foreign?: number,
+  ) => {
     emit('quota_observed', { of, windowMs, tokens, remaining, resetAt: clock.now() + endsInMs, foreign });
   };
   const askedAt = record.spent.find(({ id }) => id === reserved.id)?.at ?? reserved.at;

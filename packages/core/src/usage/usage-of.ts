@@ -54,7 +54,7 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
   const stated = statedIn(record, windowsFrom);
   const statement = record.log.findLast(({ kind }) => kind === 'spent');
   const quota = figuresOf(record, now).map(({ quota, foreign, at, endsAt }): QuotaUsage => {
-    const [windowMs, tokens, remaining] = quota;
+    const { windowMs, tokens, remaining } = quota;
     return { windowMs, tokens, remaining, foreign, observedAt: local(at), resetAt: local(endsAt) };
   });
   return {

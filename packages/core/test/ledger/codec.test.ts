@@ -43,7 +43,7 @@ const full = recordWith([issuedAt(noon - 1), issuedAt(noon)], {
   later: { until: noon + 1, at: noon, kind: 'refused', status: 429, code: 'slow_down' },
   tokens: [tokenWith()],
   log: [{ id: 'note', at: noon, kind: 'reset', by: 'process' }],
-  quota: { askedAt: noon, at: noon, figures: [[day, 150, 100, 1]] },
+  quota: { askedAt: noon, at: noon, figures: [{ windowMs: day, tokens: 150, remaining: 100, endsInMs: 1 }] },
 });
 
 describe('a record that was written and read', () => {
@@ -162,7 +162,7 @@ describe('a text that cannot be trusted', () => {
     'a term that allows nothing': (wire) => Object.assign(first(wire, 'limits'), { reserve: 150 }),
     'a window without a length': (wire) => Object.assign(first(wire, 'limits'), { windowMs: 0 }),
     'a figure of the provider that lacks a number': (wire) =>
-      Object.assign(wire, { quota: { askedAt: 1, at: 1, figures: [[1, 1, 1]] } }),
+      Object.assign(wire, { quota: { askedAt: 1, at: 1, figures: [{ windowMs: 1, tokens: 1, remaining: 1 }] } }),
     'another form than its header says': (wire) => Object.assign(wire, { form: 5 }),
     'no object at all': () => [],
   };

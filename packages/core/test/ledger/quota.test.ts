@@ -7,7 +7,7 @@ import { day, hour, minute, noon, second } from '../support/instants.ts';
 import { ambiguous, issuedAt, recordWith, refusedAt, several, tried, unknownAt } from './support/records.ts';
 
 /** The provider's day began ten hours ago, and it counts 20 tokens. */
-const said: Quota = [day, 150, 130, 14 * hour];
+const said: Quota = { windowMs: day, tokens: 150, remaining: 130, endsInMs: 14 * hour };
 const began = noon - 10 * hour;
 
 const foreign = (spent: readonly Spent[], toldAt: number = noon + second) =>
@@ -45,8 +45,8 @@ describe('tokens that the record does not know', () => {
 });
 
 describe('what the provider said last', () => {
-  const saying = (remaining: number) => (): Answer => ({ ...ambiguous(), quota: [[day, 150, remaining, 14 * hour]] });
-  const remainingOf = (record: LedgerRecord) => figuresOf(record, noon).map(({ quota: [, , remaining] }) => remaining);
+  const saying = (remaining: number) => (): Answer => ({ ...ambiguous(), quota: [{ ...said, remaining }] });
+  const remainingOf = (record: LedgerRecord) => figuresOf(record, noon).map(({ quota }) => quota.remaining);
 
   test('holds until its window ends', () => {
     const record = recordWith([issuedAt(noon)], { quota: { askedAt: noon, at: noon, figures: [said] } });

@@ -46,7 +46,8 @@ export function drawnAnswer(random: Random, { name, keyId, id, generation }: Spe
     { kind: 'released', cause: 'rate_limited', status: 429, retryAfterMs: 1_000 },
     { kind: 'unsent' },
   ]);
-  const quota = random.chance(0.3) ? [[86_400_000, 150, random.integer(0, 150), 3_600_000] as const] : undefined;
+  const figure = { windowMs: 86_400_000, tokens: 150, remaining: random.integer(0, 150), endsInMs: 3_600_000 };
+  const quota = random.chance(0.3) ? [figure] : undefined;
   return { ...answer, secretId: 'secret', quota };
 }
 

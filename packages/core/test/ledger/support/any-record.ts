@@ -75,7 +75,12 @@ const note = fc.record({
   ...{ id: fc.string(), at: past, kind: fc.constantFrom('reset', 'retry', 'spent'), by: instance },
   ...{ name: maybe(name), reason: maybe(fc.string()), tokenId: maybe(fc.string()) },
 });
-const quota = fc.array(fc.nat(), { minLength: 4, maxLength: 5 }).map((numbers) => numbers as unknown as Quota);
+const quota: fc.Arbitrary<Quota> = fc.record({
+  windowMs: fc.nat(),
+  tokens: fc.nat(),
+  remaining: fc.nat(),
+  endsInMs: fc.nat(),
+});
 
 const parts = {
   ...{ completeSince: fc.oneof(past, fc.constant(noon - 30 * day)), movedMs: fc.oneof(past, fc.constant(0)) },
