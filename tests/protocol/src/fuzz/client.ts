@@ -79,17 +79,20 @@ export async function attempt(change: Partial<ServiceAuthOptions>): Promise<Atte
   const errorOf = (promise: Promise<unknown>) =>
     promise.then(
       (value) => void readable.push(value),
-      (error: unknown) => error,
+      (error: unknown) => {
+        assert(isServiceAuthError(error), `not one of ours: ${error}`);
+        const retryInMs = (error.retryAt ?? clock.now()) - clock.now();
+        assert(retryInMs >= 0 && retryInMs <= 40 * 86_400_000, `${error.code}: try again in ${retryInMs} ms`);
+        return error;
+      },
     );
   const errors = [await errorOf(auth.getToken()), await errorOf(auth.getToken())];
-  const usage = await auth.getUsage().catch((error: unknown) => void errors.push(error));
-  await auth.close();
-  for (const error of errors) {
-    if (error === undefined) continue;
+  const usage = await auth.getUsage().catch((error: unknown) => {
     assert(isServiceAuthError(error), `not one of ours: ${error}`);
-    const retryAt = error.retryAt ?? clock.now();
-    assert(retryAt >= clock.now() && retryAt <= clock.now() + 40 * 86_400_000);
-  }
+    errors.push(error);
+    return undefined;
+  });
+  await auth.close();
   assert.deepEqual(canariesIn([...readable, ...errors, usage, auth]), []);
   return { error: errors[0], requests, askedAt, used: usage?.used };
 }
