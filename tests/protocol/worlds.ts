@@ -10,6 +10,8 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { outageWorlds } from './src/worlds/outage-worlds.ts';
+import { tryRejections } from './src/worlds/rejection-table.ts';
+import { rejectionWorlds } from './src/worlds/rejection-worlds.ts';
 import { cellsOf, document, readTable, render, shown, usualSeeds } from './src/worlds/table.ts';
 import { type Row, thisCore, tryWorlds } from './src/worlds/tried-worlds.ts';
 import { page, waitWorlds, withWaits } from './src/worlds/waits.ts';
@@ -27,16 +29,21 @@ const seeds =
   values.seed?.map((seed) => (seed === 'new' ? Math.floor(Date.now() / 1_000) : Number(seed))) ?? usualSeeds;
 if (!seeds.every(Number.isInteger)) throw new Error('--seed takes an integer, or new');
 const chosen = (values.waits ? waitWorlds : outageWorlds).filter(({ name }) => name.includes(values.only));
-if (chosen.length === 0) throw new Error(`No world has ${values.only} in its name. See docs/evidence/worlds.md`);
+const rejecting = values.waits ? [] : rejectionWorlds.filter(({ name }) => name.includes(values.only));
+if (chosen.length + rejecting.length === 0)
+  throw new Error(`No world has ${values.only} in its name. See docs/evidence/worlds.md`);
 const { core = thisCore } = values;
 const module = existsSync(core) ? pathToFileURL(core).href : core;
 const known = readTable();
 console.log(`seeds ${seeds.join(', ')}; in brackets: docs/evidence/worlds.md`);
 print(['world', 'unknown', 'wait', 'locked out', 'tokens', 'requests']);
 const rows = await tryWorlds(chosen, seeds, module, report);
+const names = rejecting.map(({ name }) => name);
+const rejections = await tryRejections(names, seeds, module);
+for (const [name, figures] of rejections) console.log(name, figures);
 if (!values.seed && !values.core && process.exitCode === undefined) {
   if (values.waits && !values.only) writeFileSync(page, withWaits(rows));
-  if (!values.waits) writeFileSync(document, render(rows));
+  if (!values.waits) writeFileSync(document, render(rows, rejections));
 }
 
 function report({ name, figures }: Row): void {

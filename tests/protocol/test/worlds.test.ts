@@ -3,6 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { inChildren } from '../src/children.ts';
 import type { Figures } from '../src/worlds/outage-watch.ts';
 import { outageWorlds } from '../src/worlds/outage-worlds.ts';
+import { brokenPromises, readRejections, tryRejections } from '../src/worlds/rejection-table.ts';
+import { type RejectionFigures, rejectionWorlds } from '../src/worlds/rejection-worlds.ts';
 import { document, readTable, render, type Shown, shown } from '../src/worlds/table.ts';
 import { thisCore } from '../src/worlds/tried-worlds.ts';
 import { statedWait } from '../src/worlds/waits.ts';
@@ -40,6 +42,31 @@ const controls = [
   ['half the limit', '10 an hour and 50 a day, an outage of 10 h', ['lockedOutIsBroken']],
   ['a call that never ends', 'an outage of 10 h', ['waitIsBroken']],
 ] as const;
+
+describe('in a world of 401s', () => {
+  const known = readRejections(document);
+  // The others take longer, and `pnpm worlds` tries them.
+  const names = rejectionWorlds.map(({ name }) => name).filter((name) => !name.includes('one of'));
+  let results: ReadonlyMap<string, RejectionFigures> = new Map();
+  beforeAll(async () => {
+    results = await tryRejections(names, [seed], thisCore);
+  }, 300_000);
+
+  test('docs/evidence/worlds.md has every one, and none breaks a promise', () => {
+    expect([...known.keys()]).toEqual(rejectionWorlds.map(({ name }) => name));
+    for (const world of rejectionWorlds) {
+      const broken = brokenPromises(world, known.get(world.name) as RejectionFigures);
+      expect(Object.values(broken)).toEqual([false, false, false]);
+    }
+  });
+
+  test.each(names)('%s: it comes to no more than docs/evidence/worlds.md says', (name) => {
+    const [now, stated] = [results.get(name), known.get(name)].map((figures) => figures as RejectionFigures);
+    expect(now?.issued).toBeGreaterThan(0);
+    for (const figure of ['issued', 'rejectedPercent', 'refusedPercent', 'unservedMinutes'] as const)
+      expect(now?.[figure]).toBeLessThanOrEqual(stated?.[figure] as number);
+  });
+});
 
 describe('in a world of outages', () => {
   const results = new Map<string, Figures>();

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type Figures, minutesOf } from './outage-watch.ts';
 import { outageWorlds } from './outage-worlds.ts';
+import { readRejections, rejectionSection } from './rejection-table.ts';
+import type { RejectionFigures } from './rejection-worlds.ts';
 import type { Row } from './tried-worlds.ts';
 
 /** The figures of a row as the table shows them, rounded up. `…IsBroken`: a promise is not kept. */
@@ -64,8 +66,8 @@ export function cellsOf(row: Shown): string[] {
   ];
 }
 
-/** The document's text. Rows that are not among `rows` stay as they are. */
-export function render(rows: readonly Row[]): string {
+/** The document's text. Rows that are not among these stay as they are. */
+export function render(rows: readonly Row[], rejections: ReadonlyMap<string, RejectionFigures> = new Map()): string {
   const known = readTable();
   for (const { name, figures } of rows) known.set(name, shown(figures));
   const lines = outageWorlds.flatMap(({ name }) => {
@@ -80,7 +82,8 @@ The limit itself was never exceeded.
 | ${heads.join(' | ')} |
 | --- |${' ---: |'.repeat(heads.length - 1)}
 ${lines.join('\n')}
-`;
+
+${rejectionSection(new Map([...readRejections(document), ...rejections]))}`;
 }
 
 /** Reads the rows of the document by the names of their worlds. */

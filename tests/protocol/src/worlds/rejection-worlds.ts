@@ -1,0 +1,191 @@
+import { isServiceAuthError, type ServiceAuth, type Store, type Transport } from '@service-auth/core';
+import { sendWithToken } from '@service-auth/core/http';
+import { seedGlobals } from '../globals.ts';
+import { createMachine, type Machine } from '../machine.ts';
+import { createRandom } from '../random.ts';
+import type { CreateServiceAuth } from '../run.ts';
+import { createService } from '../service.ts';
+import { createSimulatedStore } from '../simulated-store.ts';
+import { createWorld } from '../world.ts';
+import { nameOf } from './outage-endpoint.ts';
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+const secret = 'CANARY-secret-1';
+/** Before this instant the API accepts every token, and the record becomes old enough to know all tokens that count. */
+const startsAt = 28 * hour;
+const processes = 2;
+const routes = 4;
+const everyMs = minute;
+
+/** A request to the API. Instants count from the beginning of the world. */
+interface ApiRequest {
+  readonly audience: number;
+  readonly route: number;
+  readonly atMs: number;
+  readonly tokenAgeMs: number;
+}
+
+/** A fleet and an API that answers 401 to it. Two processes ask the API of each audience once a minute, at four routes in turn. */
+export interface RejectionWorld {
+  readonly name: string;
+  readonly audiences: number;
+  accepts(request: ApiRequest): boolean;
+}
+
+/** The worlds, in the order of the table. */
+export const rejectionWorlds: readonly RejectionWorld[] = [
+  {
+    name: 'all routes answer 401 for 10 h',
+    audiences: 2,
+    accepts: ({ atMs }) => atMs < hour || atMs > 11 * hour,
+  },
+  { name: 'one of four routes always answers 401', audiences: 2, accepts: ({ route }) => route > 0 },
+  {
+    name: 'a token dies after an hour, though it says a day',
+    audiences: 1,
+    accepts: ({ tokenAgeMs }) => tokenAgeMs < hour,
+  },
+  {
+    name: 'an API answers 401 for a minute of every ten',
+    audiences: 2,
+    accepts: ({ atMs }) => atMs % (10 * minute) > minute,
+  },
+  { name: 'one of ten audiences always gets 401', audiences: 10, accepts: ({ audience }) => audience > 0 },
+];
+
+/** What a world came to. */
+export interface RejectionFigures {
+  /** The most tokens that were issued within 24 hours. */
+  readonly issued: number;
+  /** The callers who got a 401, and those who got no token, in percent. */
+  readonly rejectedPercent: number;
+  readonly refusedPercent: number;
+  /** The longest time in which a route served nobody, although it would have accepted a new token, in minutes. */
+  readonly unservedMinutes: number;
+}
+
+/** Runs one world, through the public interface of core and the policy of its adapters. The same seed gives the same figures. */
+export async function runRejections(
+  world: RejectionWorld,
+  seed: number,
+  createServiceAuth: CreateServiceAuth,
+): Promise<RejectionFigures> {
+  const random = createRandom(`${world.name} ${seed}`);
+  const time = createWorld(
+    () => {
+      throw new Error(`${world.name} ${seed}: no end`);
+    },
+    undefined,
+    50_000_000,
+  );
+  const store = createSimulatedStore(time, 0, () => {});
+  let issued = 0;
+  const service = createService(
+    time,
+    secret,
+    () => day,
+    () => {
+      if (time.now > startsAt) issued = Math.max(issued, service.issuedSince(time.now - day));
+    },
+  );
+  const acceptsAt = (audience: number, route: number, tokenAgeMs: number) => {
+    const atMs = time.now - startsAt;
+    return atMs < 0 || world.accepts({ audience, route, atMs, tokenAgeMs });
+  };
+  const later = <Result>(machine: Machine, ms: number, execute: () => Result) =>
+    new Promise<Result>((resolve) => {
+      time.at(time.now + ms, () => {
+        const result = execute();
+        machine.deliver(() => resolve(result));
+      });
+    });
+
+  function storeOf(machine: Machine): Store {
+    return {
+      durability: 'durable',
+      load: () => later(machine, random.between(0.4, 16), () => store.load('left')),
+      swap: (_key, change) => later(machine, random.between(0.4, 16), () => store.swap('left', change)),
+    };
+  }
+
+  const transportOf =
+    (machine: Machine): Transport =>
+    ({ body }) => {
+      const requestedAt = time.now;
+      return later(machine, second, () => ({ headers: {}, ...service.receive(body, requestedAt, machine.name) }));
+    };
+
+  const counts = { calls: 0, rejected: 0, refused: 0 };
+  let unservedMs = 0;
+  const servedAt = new Map<string, number>();
+
+  async function call(machine: Machine, auth: ServiceAuth, audience: number, route: number): Promise<void> {
+    const isCounted = time.now > startsAt;
+    if (isCounted) counts.calls += 1;
+    try {
+      const status = await sendWithToken(auth, {
+        send: ({ value }) =>
+          later(machine, 50, () => {
+            const age = time.now - (service.token(value)?.issuedAt ?? 0);
+            return acceptsAt(audience, route, age) ? service.status(value) : 401;
+          }),
+        isRejected: (answer) => answer === 401,
+        canResend: () => true,
+        discard: () => {},
+      });
+      if (isCounted && status === 401) counts.rejected += 1;
+      watch(audience, route, status === 200);
+    } catch (error) {
+      if (!isServiceAuthError(error)) throw error;
+      if (isCounted) counts.refused += 1;
+      watch(audience, route, false);
+    }
+  }
+
+  /** The time counts while a new token would be accepted. */
+  function watch(audience: number, route: number, isServed: boolean): void {
+    const name = `${audience} ${route}`;
+    const since = servedAt.get(name) ?? time.now;
+    unservedMs = Math.max(unservedMs, time.now - since);
+    if (isServed || !acceptsAt(audience, route, 0)) servedAt.set(name, time.now);
+    else servedAt.set(name, since);
+  }
+
+  function repeat(machine: Machine, auth: ServiceAuth, audience: number, count: number): void {
+    void call(machine, auth, audience, count % routes);
+    time.at(time.now + everyMs * random.between(0.8, 1.2), () => repeat(machine, auth, audience, count + 1));
+  }
+
+  let draws = 0;
+  const restoreGlobals = seedGlobals(
+    random.fork('core'),
+    () => false,
+    () => draws++ / 1_024,
+  );
+  try {
+    for (let index = 0; index < processes; index += 1) {
+      const machine = createMachine(time, `p${index}`, random.integer(0, 240 * hour));
+      const parts = { store: storeOf(machine), transport: transportOf(machine), clock: machine.clock };
+      const given = { clientId: 'client', clientSecret: secret, authUrl: 'https://auth.example.com' };
+      const issuanceLimit = { tokens: 150, windowMs: day };
+      for (let audience = 0; audience < world.audiences; audience += 1) {
+        const instance = { instance: machine.name, audience: nameOf(audience) };
+        const auth = createServiceAuth({ ...given, ...parts, ...instance, issuanceLimit });
+        time.at(random.between(0, minute), () => repeat(machine, auth, audience, index));
+      }
+    }
+    await time.runUntil(startsAt + 2 * day);
+  } finally {
+    restoreGlobals();
+  }
+  const percent = (count: number) => Math.ceil((1_000 * count) / counts.calls) / 10;
+  return {
+    issued,
+    rejectedPercent: percent(counts.rejected),
+    refusedPercent: percent(counts.refused),
+    unservedMinutes: Math.ceil(unservedMs / minute),
+  };
+}
