@@ -266,4 +266,31 @@ describe(`any record (${many} of them, seed ${seed})`, () => {
     expect(seen.denied).toBeGreaterThan(many / 10);
     expect(seen.allowed).toBeGreaterThan(many / 10);
   });
+
+  test('is decided upon by its counts and pauses alone, not by what people and `present` read', { timeout }, () => {
+    const law = fc.property(
+      anyRecord,
+      anyRecord,
+      anyLimits,
+      fc.constantFrom(...names, 'new'),
+      (one, other, limits, name) => {
+        const { id, sequence, latestAt, movedMs, log, quota } = other;
+        const hinted = {
+          ...one,
+          id: `other ${id}`,
+          sequence: sequence + 1,
+          latestAt: latestAt + 1,
+          movedMs,
+          log,
+          quota,
+        };
+        for (const reason of reasons) {
+          const query = queryFor({ name, reason, unusable: one.tokens.slice(1).map((token) => token.id) });
+          const { record: _, ...expected } = { record: one, ...decide(one, noon, query, limits) };
+          expect(decide(hinted, noon, query, limits)).toMatchObject(expected);
+        }
+      },
+    );
+    hold(law, many);
+  });
 });
