@@ -81,6 +81,10 @@ const journals: Readonly<Record<Cause, { readonly usage: Usage; readonly says: r
     usage: usageOf(regular, { limit: 10, usable: 5, remaining: 3, availableNow: 3, windowMs: hour }),
     says: ['Of the limit of 10 tokens in 1 h only 5 are usable; 5 are in reserve'],
   },
+  'not-enforced': {
+    usage: usageOf(series(20, 30, { reason: 'expired', overLimit: true }), { limit: 12, usable: 10, enforce: false }),
+    says: ['The limit is not enforced. It would have refused 20 tokens of 24 h.'],
+  },
   'many-audiences': {
     usage: usageOf([
       ...regular,

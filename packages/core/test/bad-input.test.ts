@@ -486,6 +486,7 @@ describe('bad input: options', () => {
     [{ issuanceLimit: { tokens: 10, reserve: 10 } }, 'issuanceLimit.reserve'],
     [{ issuanceLimit: { reserve: -1 } }, 'issuanceLimit.reserve'],
     [{ issuanceLimit: { perDay: 150 } }, 'issuanceLimit.perDay'],
+    [{ issuanceLimit: { enforce: 'no' } }, 'issuanceLimit.enforce'],
     [{ issuanceLimit: 150 }, 'issuanceLimit'],
     [{ issuanceLimit: null }, 'issuanceLimit'],
     [{ issuanceLimit: [] }, 'issuanceLimit'],

@@ -23,6 +23,7 @@ const events: Record<ServiceAuthEventType, true> = {
   token_request_failed: true,
   token_rejected: true,
   issuance_refused: true,
+  issuance_over_limit: true,
   client_secret_failed: true,
   store_failed: true,
   store_recovered: true,

@@ -182,6 +182,22 @@ describe('createServiceAuthFromEnv', () => {
     });
   });
 
+  test('a limit is not enforced if its variable says so, and the variable takes no other word', async () => {
+    const isEnforced = (value: string) => optionsFromEnv({ ...env, SERVICE_AUTH_ENFORCE_LIMIT: value }).issuanceLimit;
+    expect([isEnforced('false'), isEnforced('true'), isEnforced('')]).toEqual([
+      { tokens: 60, enforce: false },
+      { tokens: 60, enforce: true },
+      { tokens: 60 },
+    ]);
+    expect(await problemsOf({ ...env, SERVICE_AUTH_ENFORCE_LIMIT: 'no' })).toEqual({
+      SERVICE_AUTH_ENFORCE_LIMIT: 'must be true or false',
+    });
+    const unlimited = { ...env, SERVICE_AUTH_TOKEN_LIMIT: 'unlimited', SERVICE_AUTH_ENFORCE_LIMIT: 'false' };
+    expect(await problemsOf(unlimited)).toEqual({
+      SERVICE_AUTH_ENFORCE_LIMIT: 'must not be set with SERVICE_AUTH_TOKEN_LIMIT=unlimited: there is no limit',
+    });
+  });
+
   test('optionsFromEnv honours every variable, for those who create the client themselves', async () => {
     const { clock, store, endpoint, token } = createBed('process');
     const options = optionsFromEnv(

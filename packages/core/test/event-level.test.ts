@@ -16,6 +16,7 @@ test.each<[ServiceAuthEventLevel, string, ServiceAuthEvent['type'], Fields]>([
   ['debug', 'a late 401 to a token that was replaced', 'token_rejected', { outcome: 'replaced' }],
   ['warn', 'a renewal that the limit refuses', 'issuance_refused', { reason: 'refresh' }],
   ['error', 'a caller that the limit refuses', 'issuance_refused', { reason: 'cold' }],
+  ['warn', 'a token above a limit that is not enforced', 'issuance_over_limit', { reason: 'cold' }],
   ['debug', 'a count of the provider that the record knows', 'quota_observed', { foreign: 0, remaining: 5 }],
   ['debug', 'a count of the whole organization', 'quota_observed', { foreign: undefined, remaining: 5 }],
   ['warn', 'tokens that the record does not know', 'quota_observed', { foreign: 1, remaining: 5 }],

@@ -47,6 +47,10 @@ function messageOf(event: ServiceAuthEvent): string {
       const times = count > 1 ? `, ${count} times` : '';
       return `No token (${reason}${times}): ${whyRefused(event)}. The next one after ${iso(retryAt)}.`;
     }
+    case 'issuance_over_limit': {
+      const times = event.count > 1 ? `, ${event.count} times` : '';
+      return `The limit is not enforced. It would have refused a token (${event.reason}${times}): ${whyRefused(event)}.`;
+    }
     case 'token_unavailable': {
       const retry = event.retryAt === undefined ? '' : ` Next attempt after ${iso(event.retryAt)}.`;
       const { code, waitsFor, process } = event;
@@ -79,12 +83,7 @@ function messageOf(event: ServiceAuthEvent): string {
 }
 
 /** The reason comes before the numbers, because what a new record allows would look like what is spent. */
-function whyRefused({
-  newRecord,
-  limit,
-  used,
-  usable,
-}: Extract<ServiceAuthEvent, { type: 'issuance_refused' }>): string {
+function whyRefused({ newRecord, limit, used, usable }: ServiceAuthEventFields['issuance_refused']): string {
   if (newRecord)
     return `the record is new, so until ${iso(newRecord.until)} only ${newRecord.allowed} of ${limit} tokens may be issued`;
   const kept = used < usable ? 'the rest is kept for more urgent purposes: ' : '';

@@ -106,6 +106,11 @@ test.each<[string, string, ServiceAuthEvent]>([
     { ...refused, reason: 'refresh', used: 84 },
   ],
   [
+    'warn',
+    'The limit is not enforced. It would have refused a token (cold, 3 times): 121 of 120 usable tokens are spent (limit 150).',
+    { ...refused, type: 'issuance_over_limit', reason: 'cold', used: 121, count: 3 },
+  ],
+  [
     'error',
     'No token (cold): the record is new, so until 1970-01-02T03:00:00.000Z only 23 of 150 tokens may be issued. The next one after 1970-01-01T00:00:00.000Z.',
     { ...refused, reason: 'cold', used: 23, usable: 75, newRecord: { allowed: 23, until: 27 * 3_600_000 } },

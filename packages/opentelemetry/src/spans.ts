@@ -68,6 +68,9 @@ export function acquisitionSpans(
           ...(event.retryAt !== undefined && { 'service_auth.retry_after': (event.retryAt - event.at) / 1_000 }),
         });
         break;
+      case 'issuance_over_limit':
+        tellIssuing('issuance over limit', { 'service_auth.used': event.used });
+        break;
       case 'issuance_refused':
         tellIssuing('issuance refused', {
           'service_auth.retry_after': (event.retryAt - event.at) / 1_000,

@@ -23,6 +23,7 @@ export function tokenMetrics(
   const issued = counter('token.issued', '{token}', 'The tokens that were issued to this process');
   const rejected = counter('token.rejected', '{token}', 'The tokens to which the API answered 401');
   const refused = counter('issuance.refused', '{refusal}', 'The tokens that the budget did not allow');
+  const overLimit = counter('issuance.over_limit', '{token}', 'The tokens above a limit that is not enforced');
   const unavailable = counter('token.unavailable', '{call}', 'The calls of getToken() that rejected');
   const problems = counter('record.problems', '{problem}', 'The events that say that the record is in danger');
 
@@ -46,6 +47,9 @@ export function tokenMetrics(
         break;
       case 'issuance_refused':
         refused.add(event.count, { ...attributes, reason: event.reason });
+        break;
+      case 'issuance_over_limit':
+        overLimit.add(event.count, { ...attributes, reason: event.reason });
         break;
       case 'token_unavailable':
         unavailable.add(event.count, { ...attributes, 'error.type': event.code });

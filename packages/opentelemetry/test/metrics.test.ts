@@ -244,7 +244,7 @@ describe('the counters and histograms', () => {
     Object.assign(meter, { createCounter: noting(createCounter), createHistogram: noting(createHistogram) });
     tokenMetrics(meter, () => ({}));
     expect(Object.values(made)).toEqual(
-      Array(7).fill(expect.objectContaining({ unit: expect.any(String), description: expect.stringMatching(/^The /) })),
+      Array(8).fill(expect.objectContaining({ unit: expect.any(String), description: expect.stringMatching(/^The /) })),
     );
     expect(made['service_auth.token.request.duration']).toMatchObject({
       unit: 's',
@@ -302,9 +302,12 @@ describe('the counters and histograms', () => {
       createHistogram: () => ({}),
     };
     const tell = tokenMetrics(meter as never, () => ({}));
-    for (const count of [1, 600, 42]) tell({ type: 'issuance_refused', reason: 'cold', count } as never);
+    for (const type of ['issuance_refused', 'issuance_over_limit'])
+      for (const count of [1, 600, 42]) tell({ type, reason: 'cold', count } as never);
     expect(add.mock.calls).toEqual(
-      [1, 600, 42].map((count) => ['service_auth.issuance.refused', count, { reason: 'cold' }]),
+      ['issuance.refused', 'issuance.over_limit'].flatMap((name) =>
+        [1, 600, 42].map((count) => [`service_auth.${name}`, count, { reason: 'cold' }]),
+      ),
     );
   });
 

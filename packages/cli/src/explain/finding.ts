@@ -42,6 +42,7 @@ export type Cause =
   | 'low-limit'
   | 'many-audiences'
   | 'new-record'
+  | 'not-enforced'
   | 'other-programs'
   | 'outage'
   | 'resets'

@@ -178,12 +178,32 @@ const newRecord: Rule = (usage, { now }) => {
   };
 };
 
+/** A fleet that only looks what the limit would do. */
+const notEnforced: Rule = (usage) => {
+  const series = usage.issuances.filter(({ overLimit }) => overLimit);
+  if (usage.enforce !== false && series.length === 0) return undefined;
+  const would = series.length === 0 ? 'no token' : counted(series.length, 'token');
+  return {
+    cause: 'not-enforced',
+    short: `the limit is not enforced, and would have refused ${would}`,
+    evidence: `The limit is not enforced. It would have refused ${would} of ${windowName(usage.windowMs)}.`,
+    remedy:
+      series.length === 0
+        ? 'When this stays so for some days, enforce it: take out enforce: false and SERVICE_AUTH_ENFORCE_LIMIT.'
+        : 'Find out below who spends them, before you enforce it: one store for all processes, and no token for each start.',
+    weight: series.length > 0 ? 0.5 : 0.05,
+    series,
+  };
+};
+
 const termsDiffer: Rule = (usage) => {
   const foreign = usage.windows.filter(({ own }) => !own);
   const hasOwn = usage.windows.some(({ own }) => own);
   if (foreign.length === 0 || (!hasOwn && foreign.length < 2)) return undefined;
   const list = foreign
-    .map(({ tokens, counts, windowMs }) => `${tokens}${counts ? ' requests' : ''} in ${windowName(windowMs)}`)
+    .map(({ tokens, counts, windowMs, enforce }) => {
+      return `${tokens}${counts ? ' requests' : ''} in ${windowName(windowMs)}${enforce === false ? ', not enforced' : ''}`;
+    })
     .join(', ');
   return {
     cause: 'terms-differ',
@@ -206,5 +226,6 @@ export const rules: readonly Rule[] = [
   newRecord,
   manyAudiences,
   lowLimit,
+  notEnforced,
   termsDiffer,
 ];

@@ -1,5 +1,5 @@
 import { type Doubt, doubtsOf, forAudiences } from './doubts.ts';
-import { isUnlimited, keptForResets } from './sentences.ts';
+import { isUnbounded, isUnlimited, keptForResets } from './sentences.ts';
 import { asksToWait, counted, countedBy, instant } from './text.ts';
 import type { Failure, Hold, Usage } from './usage.ts';
 import { audiencesIn, joined, listed, nextTryAt, rejectionOf, unsettledInRow } from './whose.ts';
@@ -29,6 +29,7 @@ function promise(usage: Usage): string {
   const { availableNow } = usage;
   if (waitsForAnother(usage)) return 'A caller without a token waits for a token request that is under way.';
   if (isUnlimited(usage)) return 'A caller without a token gets one now.';
+  if (isUnbounded(usage)) return 'A caller without a token gets one now, because the limit is not enforced.';
   const kept = keptForResets(usage);
   const more = kept > 0 ? `, and ${kept} more for resets` : '';
   const all = `${counted(availableNow, countedBy(usage))} can be ${usage.counts ? 'sent' : 'issued'}`;
@@ -45,8 +46,8 @@ function doubtful(usage: Usage, doubts: readonly Doubt[]): string {
   );
   const others = availableNow > 0 && doubts.every(({ audiences }) => audiences.length > 0) ? ' Others get one.' : '';
   const texts = joined(doubts.map(({ text }) => text));
-  const room = isUnlimited(usage)
-    ? 'There is no limit, but'
+  const room = isUnbounded(usage)
+    ? `${isUnlimited(usage) ? 'There is no limit' : 'The limit is not enforced'}, but`
     : `The limit leaves room for ${counted(availableNow, countedBy(usage))}, but`;
   const beginning = waitsForAnother(usage) ? 'The next token request waits for one that is under way, and' : room;
   return `${beginning} ${texts}. ${[...new Set(expected)].join(' ')}${others}`;

@@ -31,7 +31,7 @@ export function budget(usage: Usage, style: Style): string[] {
     bar(usage, Math.min(60, room(style)), style),
     ...paragraph(
       style,
-      `${used} of ${counted(usable, `usable ${countedBy(usage)}`)} spent in ${windowName(windowMs)}.${whatCounts(usage)}`,
+      `${used} of ${counted(usable, `usable ${countedBy(usage)}`)} spent in ${windowName(windowMs)}.${whatCounts(usage)}${isKept(usage)}`,
     ),
     ...paragraph(style, parts.join('  ')),
     ...others.flatMap((window) => paragraph(style, windowSentence(window, windows))),
@@ -42,8 +42,12 @@ function whatCounts({ counts }: Usage): string {
   return counts ? ' The provider counts requests, refused ones too.' : '';
 }
 
+function isKept({ enforce }: Pick<Usage, 'enforce'>): string {
+  return enforce === false ? ' The limit is not enforced.' : '';
+}
+
 function windowSentence(
-  { tokens, counts, windowMs, used, usable, own }: Usage['windows'][number],
+  { tokens, counts, windowMs, used, usable, own, enforce }: Usage['windows'][number],
   all: Usage['windows'],
 ): string {
   // A reader states no limit of its own.
@@ -51,5 +55,5 @@ function windowSentence(
     own || !all.some((window) => window.own)
       ? ''
       : '; only another process states this limit, and it is kept all the same';
-  return `${tokens}${counts ? ' requests' : ''} in ${windowName(windowMs)}: ${used} of ${usable} spent${whose}.`;
+  return `${tokens}${counts ? ' requests' : ''} in ${windowName(windowMs)}: ${used} of ${usable} spent${whose}.${isKept({ enforce })}`;
 }

@@ -1,6 +1,6 @@
 import { printable } from '../line/printable.ts';
 import { allowance, becauseOf, waitsForAnother, whoIsRefused } from './availability.ts';
-import { isUnlimited, spentOf } from './sentences.ts';
+import { isUnbounded, isUnlimited, spentOf } from './sentences.ts';
 import { clockTime, counted, countedBy, duration, zone } from './text.ts';
 import type { Usage } from './usage.ts';
 
@@ -29,7 +29,7 @@ export function checkLine(
   const percent = unlimited ? 0 : (used / usable) * 100;
   const isWarning = percent >= warn || concerns.length > 0 || absent !== undefined;
   const code = refusedUntil !== undefined || percent >= crit ? 2 : isWarning ? 1 : 0;
-  const left = unlimited ? 'any number of tokens' : counted(availableNow, countedBy(usage));
+  const left = isUnbounded(usage) ? 'any number of tokens' : counted(availableNow, countedBy(usage));
   const isNew = newRecord ? `: the record is new, and allows ${allowance(usage, now)}` : '';
   const served = waitsForAnother(usage) ? 'the next request waits for one that is under way' : `${left} available now`;
   const room =

@@ -11,6 +11,11 @@ export function isUnlimited({ limit }: Pick<Usage, 'limit'>): boolean {
   return limit >= 1_000_000;
 }
 
+/** Whether a caller without a token gets one, however many are spent. */
+export function isUnbounded({ limit, enforce }: Pick<Usage, 'limit' | 'enforce'>): boolean {
+  return isUnlimited({ limit }) || enforce === false;
+}
+
 /** Says how many tokens are spent, and of how many if there is a limit. */
 export function spentOf(usage: Usage): string {
   const { used, usable, windowMs } = usage;

@@ -30,6 +30,7 @@ export function createMetrics(): Metrics {
   const issued = counter('token_issued_total', 'Tokens issued to this process', ['reason']);
   const rejected = counter('token_rejected_total', '401 answers of the API that callers reported', ['outcome']);
   const refused = counter('issuance_refused_total', 'Tokens that the budget did not allow', ['reason']);
+  const overLimit = counter('issuance_over_limit_total', 'Tokens above a limit that is not enforced', ['reason']);
   const storeFailures = counter('store_failures_total', 'Operations of the store that failed', ['operation']);
   const duration = new Histogram({
     name: 'service_auth_token_request_duration_seconds',
@@ -79,6 +80,8 @@ export function createMetrics(): Metrics {
           return rejected.inc({ outcome: event.outcome });
         case 'issuance_refused':
           return refused.inc({ reason: event.reason }, event.count);
+        case 'issuance_over_limit':
+          return overLimit.inc({ reason: event.reason }, event.count);
         case 'store_failed':
           return storeFailures.inc({ operation: event.operation }, event.count);
       }

@@ -11,10 +11,12 @@ import { resolveOptions } from './resolve-options.ts';
 import { createServiceAuth, type ServiceAuth } from './service-auth.ts';
 import { type Env, mistakeIn, named, problemOfAddress, variableOption } from './variable-problems.ts';
 
+const switches: Readonly<Record<string, boolean>> = { true: true, false: false };
+
 /**
  * Reads options from environment variables: `SERVICE_AUTH_URL`, `SERVICE_BASE_URL`, `SERVICE_AUTH_AUDIENCE`, `SERVICE_AUTH_CLIENT_ID`,
  * `SERVICE_AUTH_CLIENT_SECRET`. Optional are `SERVICE_AUTH_TOKEN_LIMIT` (1 to 1,000,000 tokens, default 150; or windows such as `10/1h,50/24h`, with the
- * units `s`, `m`, `h`, `d`; or, where the provider counts requests, `300 requests` or `10 requests/10m`), `SERVICE_AUTH_RESERVE`, `SERVICE_AUTH_STORE_KEY` and `SERVICE_AUTH_INSTANCE`. An empty variable counts as missing. Options in
+ * units `s`, `m`, `h`, `d`; or, where the provider counts requests, `300 requests` or `10 requests/10m`), `SERVICE_AUTH_RESERVE`, `SERVICE_AUTH_ENFORCE_LIMIT` (`false`: nothing is refused for the limit), `SERVICE_AUTH_STORE_KEY` and `SERVICE_AUTH_INSTANCE`. An empty variable counts as missing. Options in
  * `overrides` replace variables; one that is undefined does not.
  *
  * `SERVICE_AUTH_CLIENT_SECRET_FILE` names a file with the secret. The file is read for each token request, so a new secret needs no restart. The file of
@@ -63,7 +65,13 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
     texts.set(name, text);
   }
   const values = Object.fromEntries(taken.map(([option, variable]) => [option, read(variable)]));
-  const { 'issuanceLimit.tokens': tokens, 'issuanceLimit.reserve': reserve, store, ...texted } = values;
+  const {
+    'issuanceLimit.tokens': tokens,
+    'issuanceLimit.reserve': reserve,
+    'issuanceLimit.enforce': enforce,
+    store,
+    ...texted
+  } = values;
   const clientAuthentication = Object.hasOwn(given, 'clientAuthentication')
     ? undefined
     : lateAuthentication(read, (problem) => mistakes.push(problem));
@@ -91,6 +99,7 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
     ...(tokens !== undefined &&
       (parseLimit(tokens) ?? (tokens.includes('/') ? { windows: [] } : { tokens: Number.NaN }))),
     ...(reserve !== undefined && { reserve: integer(reserve) }),
+    ...(enforce !== undefined && { enforce: switches[enforce] ?? enforce }),
   };
   // A window in `overrides` must not replace the limit of the variable by the default.
   const issuanceLimit = typeof limit === 'object' && limit !== null ? { ...limitFromEnv, ...limit } : limit;
@@ -108,9 +117,11 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
     const message = 'has windows, so it must not be set together with the option issuanceLimit.windowMs';
     mistakes.push({ option: variables['issuanceLimit.tokens'], message });
   }
-  if (tokens === 'unlimited' && reserve !== undefined) {
-    const message = `must not be set with ${variables['issuanceLimit.tokens']}=unlimited: there is nothing to keep back`;
-    mistakes.push({ option: variables['issuanceLimit.reserve'], message });
+  for (const option of ['issuanceLimit.reserve', 'issuanceLimit.enforce'] as const) {
+    if (tokens !== 'unlimited' || values[option] === undefined) continue;
+    const why = option === 'issuanceLimit.reserve' ? 'there is nothing to keep back' : 'there is no limit';
+    const message = `must not be set with ${variables['issuanceLimit.tokens']}=unlimited: ${why}`;
+    mistakes.push({ option: variables[option], message });
   }
   if (store !== undefined) mistakes.push({ option: variables.store, message: problemOfAddress(store) });
   if (/\S\s+\S/.test(texted['audience'] ?? '')) {

@@ -20,6 +20,7 @@ const levels: Levels = {
   token_bypassed: 'warn',
   token_reset: 'warn',
   issuance_refused: ({ reason }) => (reason === 'refresh' ? 'warn' : 'error'),
+  issuance_over_limit: 'warn',
   agreement_differs: 'warn',
   quota_observed: ({ foreign, remaining }) => (foreign || remaining <= 0 ? 'warn' : 'debug'),
   client_secret_failed: 'warn',

@@ -17,6 +17,8 @@ export interface AgreedWindow {
   readonly reserve: number;
   /** Every request counts that reached the endpoint. Undefined: only tokens do. */
   readonly counts?: 'requests' | undefined;
+  /** Nothing is refused for it. Undefined: it is enforced. */
+  readonly enforce?: false | undefined;
 }
 
 /** Why an attempt began. `revalidate`: it only reads the record. */
@@ -90,6 +92,11 @@ export interface ServiceAuthEventFields {
     readonly newRecord: { readonly allowed: number; readonly until: number } | undefined;
     readonly count: number;
   };
+  /**
+   * A token was requested that the agreement would have refused, if it were enforced: see `enforce` of `issuanceLimit`. There is at most one event a minute
+   * for each `reason`. `count`: how many since the event before. `used` has this token in it. The other fields are those that `issuance_refused` would have had.
+   */
+  issuance_over_limit: ServiceAuthEventFields['issuance_refused'];
   /**
    * Other processes of the fleet stated another agreement within the last hour. Both are kept, so the stricter one decides. `instance` stated it last,
    * at `seenAt`. The same difference is reported once.
@@ -205,7 +212,12 @@ export type Emit = <Type extends ServiceAuthEventType>(
 ) => void;
 
 /** The types of events that a failing service would repeat with each call. */
-export type RepeatedEventType = 'client_secret_failed' | 'issuance_refused' | 'store_failed' | 'token_unavailable';
+export type RepeatedEventType =
+  | 'client_secret_failed'
+  | 'issuance_over_limit'
+  | 'issuance_refused'
+  | 'store_failed'
+  | 'token_unavailable';
 
 /** The fields of such an event without its count. */
 export type RepeatedEventFields<Type extends RepeatedEventType> = Omit<ServiceAuthEventFields[Type], 'count'>;

@@ -1,4 +1,4 @@
-import { type Limits, limitsFor, type StoreDurability } from '../ledger/limits.ts';
+import { type Limits, limitsFor, type StoreDurability, unlimitedTokens } from '../ledger/limits.ts';
 import type { Term } from '../ledger/record.ts';
 import { isPlain, ownProperties } from '../platform/untrusted.ts';
 import { problemOfInteger, type Report, reportUnknown } from './config-problems.ts';
@@ -27,6 +27,11 @@ interface Reserve extends Counting {
    * Default: a fifth of `tokens`, or half of them for a `replicated` store.
    */
   reserve?: number | undefined;
+  /**
+   * False: nothing is refused for the agreement, not even for the one of another process. What it would have refused is counted, and said by the event
+   * `issuance_over_limit`, `getUsage()` and `service-auth explain`. Pauses after failures stay. Use it to see what the limit would do before you enforce it. Default true.
+   */
+  enforce?: boolean | undefined;
 }
 
 interface OneWindow extends Reserve {
@@ -52,10 +57,9 @@ type CountedWindow = Pick<Term, 'tokens' | 'windowMs' | 'counts'>;
 
 const day = 86_400_000;
 const usual: CountedWindow = { tokens: 150, windowMs: day };
-// What the record can count. No fleet spends as much.
-const unlimited: CountedWindow = { tokens: 1_000_000, windowMs: day };
+const unlimited: CountedWindow = { tokens: unlimitedTokens, windowMs: day };
 const maxWindows = 8;
-const names = ['tokens', 'windowMs', 'windows', 'reserve', 'counts'];
+const names = ['tokens', 'windowMs', 'windows', 'reserve', 'counts', 'enforce'];
 
 /** Checks the agreement, and computes its terms for a store. */
 export function resolveLimits(
@@ -79,12 +83,12 @@ function agreed(
     report(option, problem);
   };
   const windows = given === undefined ? [usual] : windowsOf(given, check);
-  const reserve = isSound && given ? ownProperties(given).reserve : undefined;
+  const { reserve, enforce }: Reserve = isSound && given ? ownProperties(given) : {};
   if (reserve !== undefined) {
     const largest = Math.max(...windows.map(({ tokens }) => tokens));
     check('issuanceLimit.reserve', problemOfInteger(reserve, 0, largest - 1));
   }
-  return isSound ? limitsFor(windows, reserve, durability) : limitsFor([usual], undefined, durability);
+  return isSound ? limitsFor(windows, reserve, durability, enforce) : limitsFor([usual], undefined, durability);
 }
 
 function windowsOf(given: IssuanceLimit, report: Report): readonly CountedWindow[] {
@@ -94,6 +98,11 @@ function windowsOf(given: IssuanceLimit, report: Report): readonly CountedWindow
   }
   const { windows, ...limit } = ownProperties(given);
   reportUnknown(limit, names, report, 'issuanceLimit.');
+  const { enforce } = limit;
+  report(
+    'issuanceLimit.enforce',
+    enforce === undefined || typeof enforce === 'boolean' ? undefined : 'must be true or false',
+  );
   if (windows === undefined) return [windowOf({ ...usual, ...defined(limit) }, 'issuanceLimit', report)];
   if (!Array.isArray(windows) || windows.length < 1 || windows.length > maxWindows) {
     report(

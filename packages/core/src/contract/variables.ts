@@ -19,6 +19,7 @@ export const variables = {
   store: 'SERVICE_AUTH_STORE',
   'issuanceLimit.tokens': 'SERVICE_AUTH_TOKEN_LIMIT',
   'issuanceLimit.reserve': 'SERVICE_AUTH_RESERVE',
+  'issuanceLimit.enforce': 'SERVICE_AUTH_ENFORCE_LIMIT',
 } as const;
 
 /** The variables that describe how the client authenticates, by what they set. */

@@ -98,6 +98,7 @@ const readTerm = object<StatedTerm>({
   windowMs: count,
   reserve: count,
   counts: optional(oneOf('requests')),
+  enforce: optional(oneOf(false)),
   seenAt: count,
   by: text,
 });
@@ -111,6 +112,7 @@ const readSpent = object<Spent>({
   instance: text,
   reason: oneOf('cold', 'refresh', 'expired', 'rejected', 'reset', 'several', 'stated'),
   died: optional(oneOf(true)),
+  overLimit: optional(oneOf(true)),
   until: optional(count),
   issuedAt: optional(count),
   refusedAt: optional(count),

@@ -1,6 +1,6 @@
 import type { Limits, TermLimits } from './limits.ts';
 import { type IssuanceReason, type LedgerRecord, type Spent, settledAt, type Term } from './record.ts';
-import { type EnforcedTerm, enforcedTerms } from './terms.ts';
+import { agreedTerms, type EnforcedTerm, termsAt } from './terms.ts';
 import { minute } from './units.ts';
 
 /** The room of one term for a token that is requested for one reason. */
@@ -122,11 +122,9 @@ export function roomIn(record: LedgerRecord, now: number, enforced: EnforcedTerm
   };
 }
 
-/** Describes the room of each enforced term. All of them must have room. The terms of this process come first. */
+/** Describes the room of each term, as it was agreed. The terms of this process come first. */
 export function roomsIn(record: LedgerRecord, now: number, limits: Limits, reason: IssuanceReason): TermRoom[] {
-  return enforcedTerms(record, limits)
-    .filter(({ enforcedUntil }) => enforcedUntil > now)
-    .map((enforced) => roomIn(record, now, enforced, reason));
+  return termsAt(agreedTerms(record, limits), now).map((agreed) => roomIn(record, now, agreed, reason));
 }
 
 /** Returns the term whose room comes last. If all of them have room, returns the one with the least room. */

@@ -1,6 +1,6 @@
 import { hasRoom, roomExpectedAt } from './bound.ts';
 import type { Limits } from './limits.ts';
-import { type Caller, type Hold, holdsOf, lastOf, waitedFor } from './pace.ts';
+import { type Caller, type Hold, holdsOf, lastOf, unenforcedHold, waitedFor } from './pace.ts';
 import {
   type IssuanceReason,
   isOpen,
@@ -55,7 +55,13 @@ export type Decision =
   | { readonly kind: 'keep'; readonly retryAt: number; readonly denial?: Denial }
   | { readonly kind: 'drop' }
   | { readonly kind: 'wait'; readonly until: number }
-  | { readonly kind: 'reserve'; readonly record: LedgerRecord; readonly reserved: Spent }
+  | {
+      readonly kind: 'reserve';
+      readonly record: LedgerRecord;
+      readonly reserved: Spent;
+      /** A window that is not enforced would have denied it. */
+      readonly overLimit?: Denial | undefined;
+    }
   | { readonly kind: 'late'; readonly record: LedgerRecord }
   | { readonly kind: 'deny'; readonly denial: Denial };
 
@@ -90,18 +96,24 @@ export function decide(record: LedgerRecord, now: number, query: Query, limits: 
   if (ours) return waitUntil(ours.until as number);
 
   const reason = replacesReset(record, query, upTo) ? 'reset' : query.reason;
-  const { kind: cause, until: retryAt, ...hold } = lastOf(holdsOf(record, query, reason, limits));
-  let denial: Denial | undefined = retryAt > now ? { ...hold, cause, retryAt, reason } : undefined;
+  const hold = lastOf(holdsOf(record, query, reason, limits));
+  let denial = hold.until > now ? denialOf(hold, reason) : undefined;
   if (!denial) {
     const others = waitedFor(record, now, query, limits);
     if (others.length > 0) return waitUntil(Math.min(...others.map(({ until }) => until as number)));
-    const next = withReservation(record, now, query, reason);
-    if (fits(next, reason, now, limits)) return { kind: 'reserve', ...next };
+    const over = unenforcedHold(record, now, reason, limits);
+    const next = withReservation(record, now, query, reason, over !== undefined);
+    if (fits(next, reason, now, limits))
+      return { kind: 'reserve', ...next, ...(over && { overLimit: denialOf(over, reason) }) };
     denial = { cause: 'full', retryAt: roomExpectedAt(record, now), reason, count: 0 };
   }
   return cached && (reason === 'refresh' || reason === 'rejected')
     ? { kind: 'keep', retryAt: denial.retryAt, denial }
     : { kind: 'deny', denial };
+}
+
+function denialOf({ kind: cause, until: retryAt, ...hold }: Hold, reason: IssuanceReason): Denial {
+  return { ...hold, cause, retryAt, reason };
 }
 
 /** Returns whether the record does not contradict the cached token: the fleet neither reset nor replaced it. Also true if there is none, and none is used. */
@@ -128,11 +140,19 @@ export function fits({ record, reserved }: Reservation, reason: IssuanceReason, 
 }
 
 /** Reserves a request for a process. */
-export function withReservation(record: LedgerRecord, now: number, query: Query, reason: IssuanceReason): Reservation {
+export function withReservation(
+  record: LedgerRecord,
+  now: number,
+  query: Query,
+  reason: IssuanceReason,
+  isOverLimit = false,
+): Reservation {
   const { id, name, keyId, instance, leaseMs } = query;
   const died = reason === 'rejected' && query.died ? true : undefined;
   const generation = Math.max(record.generation, now, query.resetUpTo, resetUpTo(record, name)) + 1;
-  const reserved: Spent = { id, at: now, generation, name, keyId, instance, reason, died, until: now + leaseMs };
+  const overLimit = isOverLimit ? true : undefined;
+  const until = now + leaseMs;
+  const reserved: Spent = { id, at: now, generation, name, keyId, instance, reason, died, overLimit, until };
   const reset = withReset(record, name, isRemembered(query.resetUpTo, now) ? query.resetUpTo : 0);
   return { record: { ...reset, generation, spent: [...record.spent, reserved] }, reserved };
 }

@@ -1,10 +1,10 @@
 import { roomExpectedAt } from './bound.ts';
-import { costOf, countsFrom, roomAt, roomsIn } from './count.ts';
+import { costOf, countsFrom, roomAt, roomIn } from './count.ts';
 import { type Denial, fits, withReservation } from './decide.ts';
 import type { Limits, TermLimits } from './limits.ts';
 import { type Caller, holdsOf, isAlone, lastOf, mostUnderWay, waitedFor } from './pace.ts';
 import { type IssuanceReason, isOpen, type LedgerRecord, type Spent } from './record.ts';
-import { type EnforcedTerm, enforcedTerms } from './terms.ts';
+import { agreedTerms, type EnforcedTerm, enforcedTerms, termsAt } from './terms.ts';
 
 /** The purposes for which the limit keeps different shares. */
 export type Purpose = Exclude<IssuanceReason, 'expired'>;
@@ -32,7 +32,8 @@ export function availableFor(
   // Some requests hold up the next one, whatever room there is.
   const isLast = isAlone(record, caller) || open + 1 >= mostUnderWay(record, now, limits);
   const most = isLast || purpose === 'rejected' ? 1 : Number.POSITIVE_INFINITY;
-  return Math.min(most, ...roomsIn(record, now, limits, purpose).map(({ room }) => room));
+  const rooms = termsAt(enforcedTerms(record, limits), now).map((enforced) => roomIn(record, now, enforced, purpose));
+  return Math.min(most, ...rooms.map(({ room }) => room));
 }
 
 /** Returns until when a caller is refused, if nothing else happens. Undefined: it is not refused. */
@@ -56,8 +57,7 @@ export function refusedUntil(
  * being spent as in the last quarter of each window. Undefined: that will not happen.
  */
 export function spentAt(record: LedgerRecord, now: number, limits: Limits): number | undefined {
-  const terms = enforcedTerms(record, limits).filter(({ enforcedUntil }) => enforcedUntil > now);
-  const instants = terms.map((enforced) => spentInTerm(record, now, enforced));
+  const instants = termsAt(agreedTerms(record, limits), now).map((enforced) => spentInTerm(record, now, enforced));
   const known = instants.filter((at) => at !== undefined);
   return known.length > 0 ? Math.min(...known) : undefined;
 }

@@ -15,6 +15,9 @@ export interface Limits {
   readonly maxBytes?: number | undefined;
 }
 
+/** What the record can count. No fleet spends as much. */
+export const unlimitedTokens = 1_000_000;
+
 /** The largest record of a store that states no bound, in bytes. */
 export const usualMaxBytes = 1_000_000;
 
@@ -36,25 +39,35 @@ export interface TermLimits extends Term {
 
 /**
  * Computes the terms of an agreement. `reserve` belongs to the window with the most tokens, and the others keep the same share of theirs. Undefined
- * takes the default of the store's durability.
+ * takes the default of the store's durability. `enforce`: false if nothing is refused for the agreement.
  */
 export function limitsFor(
   windows: readonly Pick<Term, 'tokens' | 'windowMs' | 'counts'>[],
   reserve: number | undefined,
   durability: StoreDurability,
+  enforce?: boolean,
 ): Limits {
   const largest = Math.max(...windows.map(({ tokens }) => tokens));
   const share = reserve === undefined ? 1 / (durability === 'replicated' ? 2 : 5) : reserve / largest;
   const terms = windows.map(({ tokens, windowMs, counts }): Term => {
     // The reserve of the largest window must not change by the rounding of its share.
     const kept = tokens === largest && reserve !== undefined ? reserve : Math.ceil(tokens * share);
-    return { tokens, windowMs, reserve: Math.min(tokens - 1, kept), ...(counts && { counts }) };
+    return {
+      tokens,
+      windowMs,
+      reserve: Math.min(tokens - 1, kept),
+      ...(counts && { counts }),
+      ...(enforce === false && { enforce }),
+    };
   });
   return { terms, durability };
 }
 
 /** Computes the numbers of one term. */
-export function termLimits({ tokens, windowMs, reserve, counts }: Term, durability: StoreDurability): TermLimits {
+export function termLimits(
+  { tokens, windowMs, reserve, counts, enforce }: Term,
+  durability: StoreDurability,
+): TermLimits {
   const usable = tokens - reserve;
   const spanMs = windowMs + Math.min(hour, windowMs / 24);
   // The reserve covers one loss of a durable store, or three losses of a replicated one. Without a single token nothing works.
@@ -65,6 +78,7 @@ export function termLimits({ tokens, windowMs, reserve, counts }: Term, durabili
     windowMs,
     reserve,
     counts,
+    enforce,
     usable,
     // The clocks of some stores show whole seconds, and a busy server may show the last one a little longer.
     settledMs: Math.ceil(spanMs + Math.min(10 * minute, Math.max(2 * second, windowMs / 144))),

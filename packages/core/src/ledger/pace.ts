@@ -13,7 +13,7 @@ import {
   stateOf,
   tokenOf,
 } from './record.ts';
-import { type EnforcedTerm, enforcedTerms } from './terms.ts';
+import { type EnforcedTerm, enforcedTerms, observedTerms, termsAt } from './terms.ts';
 import { minute } from './units.ts';
 
 /** At most this many token requests of a fleet may be under way. */
@@ -133,8 +133,22 @@ export function waitedFor(record: LedgerRecord, now: number, caller: Caller, lim
 
 /** Returns how many requests may be under way: for an eighth of the usable tokens. */
 export function mostUnderWay(record: LedgerRecord, now: number, limits: Limits): number {
-  const terms = enforcedTerms(record, limits).filter(({ enforcedUntil }) => enforcedUntil > now);
-  return Math.min(mostOpen, ...terms.map(({ term }) => Math.max(1, Math.floor(term.usable / 8))));
+  return Math.min(
+    mostOpen,
+    ...termsAt(enforcedTerms(record, limits), now).map(({ term }) => Math.max(1, Math.floor(term.usable / 8))),
+  );
+}
+
+/** Returns the hold of a window that is not enforced: the one that would last longest. */
+export function unenforcedHold(
+  record: LedgerRecord,
+  now: number,
+  reason: IssuanceReason,
+  limits: Limits,
+): Hold | undefined {
+  const holds = observedTerms(record, limits).map((observed) => limitHold(record, observed, reason));
+  const held = holds.filter(({ until }) => until > now);
+  return held.length > 0 ? lastOf(held) : undefined;
 }
 
 function limitHold(record: LedgerRecord, enforced: EnforcedTerm, reason: IssuanceReason): Hold {

@@ -33,6 +33,8 @@ export interface Spent {
   readonly reason: IssuanceReason | 'several' | 'stated';
   /** It replaces a token that died: the API had accepted it, and answered 401 later. */
   readonly died?: true | undefined;
+  /** A window that is not enforced would have refused it. */
+  readonly overLimit?: true | undefined;
   /** The request is under way: other processes wait for its outcome until then. */
   readonly until?: number | undefined;
   /** When the token arrived. Without this, `refusedAt` and `until`, nobody knows what came of it. */
@@ -119,6 +121,8 @@ export interface Term {
   readonly reserve: number;
   /** Every request counts that reached the endpoint. Undefined: only tokens do. */
   readonly counts?: 'requests' | undefined;
+  /** The fleet counts what the window would have refused, and refuses nothing for it. */
+  readonly enforce?: false | undefined;
 }
 
 /** A window of the agreement, as a process stated it. */

@@ -1,4 +1,4 @@
-import { type Limits, type TermLimits, termLimits } from './limits.ts';
+import { type Limits, type TermLimits, termLimits, unlimitedTokens } from './limits.ts';
 import type { LedgerRecord, StatedTerm, Term } from './record.ts';
 import { hour, minute } from './units.ts';
 
@@ -11,7 +11,7 @@ const enforcedMs = hour;
 /** A process states its own terms again when the last statement of them is so old. */
 const statedAgainMs = 20 * minute;
 
-/** A term that this process enforces. `own`: it follows from the options of this process. */
+/** A term that this process keeps, or at least counts. `own`: it follows from the options of this process. */
 export interface EnforcedTerm {
   readonly term: TermLimits;
   readonly own: boolean;
@@ -24,9 +24,9 @@ function countsRequests(terms: readonly Term[]): boolean {
   return terms.some(({ counts }) => counts === 'requests');
 }
 
-function isIn(terms: readonly Term[], { tokens, windowMs, reserve, counts }: Term): boolean {
+function isIn(terms: readonly Term[], { tokens, windowMs, reserve, counts, enforce }: Term): boolean {
   const sameWindow = terms.filter((one) => one.tokens === tokens && one.windowMs === windowMs);
-  return sameWindow.some((one) => one.reserve === reserve && one.counts === counts);
+  return sameWindow.some((one) => one.reserve === reserve && one.counts === counts && one.enforce === enforce);
 }
 
 /** A process that inherits the agreement states none, and has the usual terms as long as nobody has stated any. */
@@ -43,12 +43,30 @@ export function foreignTerms(record: LedgerRecord, at: number, limits: Limits): 
   return record.limits.filter((term) => term.seenAt + enforcedMs > at && !isIn(limits.terms, term));
 }
 
+/** A process whose own agreement is not enforced keeps to no other one either. */
+function isEnforced(term: Term, { terms }: Limits): boolean {
+  return term.enforce !== false && terms.every(({ enforce }) => enforce !== false);
+}
+
+/** Returns the terms that a process must keep. One that is not enforced has room for whatever a fleet spends. */
+export function enforcedTerms(record: LedgerRecord, limits: Limits): EnforcedTerm[] {
+  return agreedTerms(record, limits).map((agreed) => {
+    if (isEnforced(agreed.term, limits)) return agreed;
+    return { ...agreed, term: termLimits({ ...agreed.term, tokens: unlimitedTokens, reserve: 0 }, limits.durability) };
+  });
+}
+
+/** Returns the terms that a process counts, and refuses nothing for. */
+export function observedTerms(record: LedgerRecord, limits: Limits): EnforcedTerm[] {
+  return agreedTerms(record, limits).filter(({ term }) => !isEnforced(term, limits));
+}
+
 /**
- * Returns the terms that a process must keep: its own, and each term of another process until an hour
+ * Returns the terms that a process counts: its own, and each term of another process until an hour
  * after it was stated last. Its own terms come first. A process that inherits the agreement gets the
  * terms that were stated last, however long ago that was. It depends on the record alone.
  */
-export function enforcedTerms(record: LedgerRecord, limits: Limits): EnforcedTerm[] {
+export function agreedTerms(record: LedgerRecord, limits: Limits): EnforcedTerm[] {
   const inherits = limits.terms.length === 0;
   const others = foreignTerms(record, inherits ? lastStatedAt(record.limits) : Number.NEGATIVE_INFINITY, limits);
   const never = Number.POSITIVE_INFINITY;
@@ -59,6 +77,11 @@ export function enforcedTerms(record: LedgerRecord, limits: Limits): EnforcedTer
     ...ownTerms(record, limits).map((term) => enforced(term, true, never)),
     ...others.map((term) => enforced(term, false, inherits ? never : term.seenAt + enforcedMs)),
   ];
+}
+
+/** Returns those of these terms that have not ended at an instant. */
+export function termsAt(terms: readonly EnforcedTerm[], now: number): EnforcedTerm[] {
+  return terms.filter(({ enforcedUntil }) => enforcedUntil > now);
 }
 
 /** Returns all terms for which the record must keep what was spent: those of the record, and those of this process. */

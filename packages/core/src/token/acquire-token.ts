@@ -74,7 +74,9 @@ export async function acquireToken(parts: ClientParts, given: FlightInput, signa
         continue;
       }
       case 'reserve': {
-        const { reserved } = decision;
+        const { reserved, overLimit } = decision;
+        if (overLimit)
+          reportDenial(settings, overLimit.reason, errorOf(settings, overLimit, view), 'issuance_over_limit');
         const request = { flight, secret, reserved, view, begunAt: begunAt ?? readAt, couldNotOpen };
         const result = await sendReservedRequest(parts, request);
         if (result) return result;

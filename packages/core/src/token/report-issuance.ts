@@ -47,9 +47,16 @@ export function reportQuota(
   for (const said of organizationQuota) report('organization', said);
 }
 
-/** Reports a denial, if the budget did not allow a token. `error`: that of the denial. */
-export function reportDenial({ emitRepeated }: Settings, reason: IssuanceReason, error: AnyServiceAuthError): void {
+/**
+ * Reports a denial, if the budget did not allow a token, or would not have done so. `error`: that of the denial.
+ */
+export function reportDenial(
+  { emitRepeated }: Settings,
+  reason: IssuanceReason,
+  error: AnyServiceAuthError,
+  type: 'issuance_refused' | 'issuance_over_limit' = 'issuance_refused',
+): void {
   if (error.code !== 'ERR_ISSUANCE_LIMIT') return;
   const { retryAt, limit, used, usable, windowMs, newRecord } = error;
-  emitRepeated('issuance_refused', { reason, retryAt, limit, used, usable, windowMs, newRecord }, reason);
+  emitRepeated(type, { reason, retryAt, limit, used, usable, windowMs, newRecord }, reason);
 }

@@ -28,12 +28,13 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
   const local = <At extends number | undefined>(at: At) => at && (toLocalTime(at, view, clock) as At & number);
   const rooms = roomsIn(record, now, limits, 'cold');
   const windows = rooms.map(({ term, own, used, unknown: pending, nextFreeAt }): WindowUsage => {
-    const { tokens, windowMs, counts, usable } = term;
+    const { tokens, windowMs, counts, enforce, usable } = term;
     const remaining = Math.max(0, usable - used);
     return {
       tokens,
       windowMs,
       counts,
+      enforce,
       usable,
       used,
       pending,
@@ -44,7 +45,8 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
   });
   const first = rooms.indexOf(tightest(rooms));
   const { tokens: limit, own: _, ...tight } = windows[first] as WindowUsage;
-  const { newRecord } = rooms[first] as TermRoom;
+  const { newRecord: restriction, term: tightTerm } = rooms[first] as TermRoom;
+  const newRecord = tightTerm.enforce === false ? undefined : restriction;
   const windowsFrom = now - Math.max(0, ...rooms.map(({ term }) => term.pendingMs));
   const who = caller ?? anyCaller(view, limits);
   const available = (purpose: Purpose) => availableFor(purpose, record, now, who, limits);
@@ -89,11 +91,11 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
       .filter((one) => isIssuance(one) && countsFrom(one) > windowsFrom)
       .slice(-maxIssuances)
       .map((one): Issuance => {
-        const { id, instance, name, died } = one;
+        const { id, instance, name, died, overLimit } = one;
         const [at, audience] = [local(countsFrom(one)), shownTokenName(name)];
         const pendingUntil = isOpen(one, now) ? local(one.until) : undefined;
         const pending = settledAt(one) === undefined;
-        return { id, at, reason: reasonOf(one), instance, audience, died, pending, pendingUntil };
+        return { id, at, reason: reasonOf(one), instance, audience, died, overLimit, pending, pendingUntil };
       })
       .reverse()
       .sort((a, b) => b.at - a.at),

@@ -14,6 +14,8 @@ export interface Issuance {
   readonly audience: string;
   /** With the reason `rejected`: the API had accepted the token before, and answered 401 to it later. */
   readonly died?: true | undefined;
+  /** The agreement is not enforced, and would have refused it. */
+  readonly overLimit?: true | undefined;
   /** True: the request is under way, or its outcome is unknown. The token counts as issued. */
   readonly pending: boolean;
   /** While the request is under way: processes without a token wait for its outcome until then. After that its process counts as dead. */
@@ -27,6 +29,8 @@ export interface WindowUsage {
   readonly windowMs: number;
   /** `requests`: the provider counts these, so `tokens`, `used` and the others are numbers of requests, refused ones among them. Undefined: tokens. */
   readonly counts?: 'requests' | undefined;
+  /** False: nothing is refused for this window. Undefined: it is enforced. */
+  readonly enforce?: false | undefined;
   /** The tokens that the fleet may spend: `tokens` less the reserve. */
   readonly usable: number;
   /** The spent tokens, including pending ones. */
@@ -117,6 +121,8 @@ export interface Usage {
   readonly limit: number;
   /** `requests`: the provider counts these, so `limit`, `used` and the others are numbers of requests, refused ones among them. Undefined: tokens. */
   readonly counts?: 'requests' | undefined;
+  /** False: nothing is refused for this window. Undefined: it is enforced. */
+  readonly enforce?: false | undefined;
   /** The tokens that the fleet may spend: `limit` less the reserve. */
   readonly usable: number;
   /** The spent tokens: those that were surely issued, and the `pending` ones. */

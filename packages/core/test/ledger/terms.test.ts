@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compact } from '../../src/ledger/compact.ts';
 import { leavesAt, roomsIn, tightest } from '../../src/ledger/count.ts';
+import { decide } from '../../src/ledger/decide.ts';
 import { type Limits, limitsFor } from '../../src/ledger/limits.ts';
 import { type LedgerRecord, newRecord, type Spent, type StatedTerm } from '../../src/ledger/record.ts';
 import {
@@ -11,11 +12,22 @@ import {
   isStatementDue,
   keptTerms,
   maxTerms,
+  observedTerms,
   unitedTerms,
   withStatement,
 } from '../../src/ledger/terms.ts';
 import { day, hour, minute, noon } from '../support/instants.ts';
-import { issuedAt, oneWindow, recordWith, seed, several, statedBy, unknownAt, usual } from './support/records.ts';
+import {
+  issuedAt,
+  oneWindow,
+  queryFor,
+  recordWith,
+  seed,
+  several,
+  statedBy,
+  unknownAt,
+  usual,
+} from './support/records.ts';
 
 /** So many tokens, issued at these instants. */
 function many(count: number, at: (index: number) => number): Spent[] {
@@ -32,7 +44,13 @@ describe('a statement', () => {
     const due = (seenAt: number) => isStatementDue(stating(statedBy('any', daily, seenAt)), noon, usual);
     expect(isStatementDue(stating(), noon, usual)).toBe(true);
     expect([due(noon), due(noon - 20 * minute + 1), due(noon - 20 * minute)]).toEqual([false, false, true]);
-    const differing = [{ reserve: 29 }, { tokens: 151 }, { windowMs: hour }, { counts: 'requests' as const }];
+    const differing = [
+      { reserve: 29 },
+      { tokens: 151 },
+      { windowMs: hour },
+      { counts: 'requests' as const },
+      { enforce: false as const },
+    ];
     for (const part of differing)
       expect(isStatementDue(stating(statedBy('any', { ...daily, ...part }, noon)), noon, usual)).toBe(true);
     expect(isStatementDue(stating(), noon, { ...usual, terms: [] })).toBe(false);
@@ -226,5 +244,43 @@ describe('a process that inherits the agreement', () => {
     expect(used).toBeGreaterThanOrEqual(exact);
     // A sum has the tokens of a quarter of an hour, so at most 8 of them count for longer.
     expect(used).toBeLessThanOrEqual(exact + 8);
+  });
+});
+
+describe('a term that is not enforced', () => {
+  const observing = limitsFor([{ tokens: 12, windowMs: day }], 2, 'durable', false);
+  const observed = { tokens: 12, windowMs: day, reserve: 2, enforce: false as const };
+  const spent = many(10, (index) => noon - hour - index);
+  const asked = (record: LedgerRecord, limits: Limits) => decide(record, noon, queryFor({ name: 'stock' }), limits);
+
+  test('is stated as such, and has room for whatever a fleet spends', () => {
+    expect(observing.terms).toEqual([observed]);
+    expect(limitsFor([{ tokens: 12, windowMs: day }], 2, 'durable', true)).toEqual(oneWindow(12, day, 2));
+    const [term] = enforcedTerms(recordWith(spent), observing);
+    expect(term?.term).toMatchObject({ windowMs: day, usable: 1_000_000, newRecordCeiling: 1_000_000 });
+    expect(roomsIn(recordWith(spent), noon, observing, 'cold')).toMatchObject([{ used: 10, room: 0 }]);
+    expect(observedTerms(recordWith(spent), observing)).toMatchObject([{ term: observed, own: true }]);
+    expect(observedTerms(recordWith(spent), usual)).toEqual([]);
+  });
+
+  test('tells what it would have denied, in the decision and in the row', () => {
+    const under = asked(recordWith(spent.slice(1)), observing);
+    expect(under).toMatchObject({ kind: 'reserve', reserved: { overLimit: undefined } });
+    expect(Object.keys(under)).not.toContain('overLimit');
+    const strict = asked(recordWith(spent), oneWindow(12, day, 2));
+    expect(strict).toMatchObject({ kind: 'deny', denial: { cause: 'limit' } });
+    const over = asked(recordWith(spent), observing);
+    const { retryAt } = (strict as Extract<typeof strict, { kind: 'deny' }>).denial;
+    const overLimit = { cause: 'limit', retryAt, reason: 'cold', enforced: { term: observed } };
+    expect(over).toMatchObject({ kind: 'reserve', reserved: { overLimit: true }, overLimit });
+  });
+
+  test('leaves no term of another process enforced, and is one for who inherits it', () => {
+    const foreign = recordWith(spent, { limits: [statedBy('other', { ...observed, enforce: undefined }, noon)] });
+    expect(asked(foreign, observing)).toMatchObject({ kind: 'reserve', reserved: { overLimit: true } });
+    expect(observedTerms(foreign, observing)).toHaveLength(2);
+    const inherits: Limits = { terms: [], durability: 'durable' };
+    expect(asked(recordWith(spent, { limits: [statedBy('other', observed, noon)] }), inherits).kind).toBe('reserve');
+    expect(asked(foreign, inherits).kind).toBe('deny');
   });
 });
