@@ -1,7 +1,7 @@
-// Everything that CI runs. `pnpm check` runs all of it, `pnpm check types lint` only that, `pnpm check --without test` all but that,
-// and `pnpm check --list` says what each one alone finds and how many seconds it took: alone, when all took 45 minutes, and now, beside
-// another one, as `pnpm check --write` measured it. Those outside of CI run only if they are named. Two run at a time, beside one that
-// idles, and each runs even if another one fails.
+// Everything that CI runs. `pnpm check` runs all of it, `pnpm check types lint` only that, `pnpm check --without test` all but that.
+// `--night` adds what takes longer than a change can wait for, and larger numbers. `pnpm check --list` says what each one alone finds, and
+// how many seconds it took beside another one, as `pnpm check --write` measured it. Two run at a time, beside one that idles, and each runs
+// even if another one fails.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -12,25 +12,27 @@ import { type Check, checks } from './checks.ts';
 
 const { values, positionals: names } = parseArgs({
   allowPositionals: true,
-  options: { list: { type: 'boolean' }, without: { type: 'boolean', default: false }, write: { type: 'boolean' } },
+  options: {
+    list: { type: 'boolean' },
+    night: { type: 'boolean' },
+    without: { type: 'boolean', default: false },
+    write: { type: 'boolean' },
+  },
 });
 const measured = new URL('check-seconds.json', import.meta.url);
-const { before, now } = JSON.parse(readFileSync(measured, 'utf8')) as Record<'before' | 'now', Record<string, number>>;
+const seconds = JSON.parse(readFileSync(measured, 'utf8')) as Record<string, number>;
 const unknown = names.filter((name) => !Object.hasOwn(checks, name));
 const isNamed = names.length > 0 && !values.without;
-const chosen = Object.entries(checks).filter(([name, { outside }]) =>
-  isNamed ? names.includes(name) : !names.includes(name) && (values.list || !outside),
+const chosen = Object.entries(checks).filter(([name, { night }]) =>
+  isNamed ? names.includes(name) : !names.includes(name) && (values.list || values.night || !night),
 );
 if (unknown.length > 0) {
   console.error(`No such check: ${unknown.join(', ')}. There are: ${Object.keys(checks).join(', ')}.`);
   process.exitCode = 2;
 } else if (values.list) {
-  console.log('check         before   now  finds');
-  const secondsOf = (taken: Readonly<Record<string, number>>, name: string) => `${taken[name] ?? ''}`.padStart(6);
-  for (const [name, { finds, outside }] of chosen) {
-    const note = outside ? ' (outside of CI)' : '';
-    console.log(`${name.padEnd(13)} ${secondsOf(before, name)}${secondsOf(now, name)}  ${finds}${note}`);
-  }
+  console.log('check         seconds  finds');
+  for (const [name, { finds, night }] of chosen)
+    console.log(`${name.padEnd(13)} ${`${seconds[name] ?? ''}`.padStart(7)}  ${finds}${night ? ' (by night)' : ''}`);
 } else await runAll();
 
 async function runAll(): Promise<void> {
@@ -51,23 +53,25 @@ async function runAll(): Promise<void> {
       : `\n${failed.length} of ${chosen.length} checks failed in ${minutes} minutes: ${failed.join(', ')}.`,
   );
   process.exitCode = failed.length === 0 ? 0 : 1;
-  if (values.write) writeFileSync(measured, `${JSON.stringify({ before, now }, null, 2)}\n`);
+  if (values.write) writeFileSync(measured, `${JSON.stringify(seconds, null, 2)}\n`);
 }
 
-/** Runs a check to its end. Its output is shown if it fails, and that of the tests at once. */
-async function run(
-  name: string,
-  { run: [command = '', ...argv], waits, outside }: Check,
-  atOnce: number,
-): Promise<boolean> {
+/** Runs a check to its end. Its output is shown if it fails, and at once if it runs alone. */
+async function run(name: string, check: Check, atOnce: number): Promise<boolean> {
   const begunAt = performance.now();
-  const stream = name === 'test' || outside ? 'inherit' : 'pipe';
+  const stream = atOnce === 1 || name === 'test' ? 'inherit' : 'pipe';
+  const [command = '', ...argv] = (values.night && check.runAtNight) || check.run;
   const child = spawn(command, argv, {
     cwd: root,
     // The whole group ends with this process: the command, and all that it starts.
     detached: true,
     stdio: ['ignore', stream, stream],
-    env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', ...(atOnce > 1 && !waits && { VITEST_MAX_WORKERS: '1' }) },
+    env: {
+      ...process.env,
+      TURBO_TELEMETRY_DISABLED: '1',
+      ...(values.night && { NIGHT: 'true' }),
+      ...(atOnce > 1 && !check.waits && { VITEST_MAX_WORKERS: '1' }),
+    },
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text) => (output += text));
@@ -75,9 +79,9 @@ async function run(
     output += error;
     return [1];
   });
-  const seconds = ((performance.now() - begunAt) / 1_000).toFixed(1);
-  now[name] = Math.round(Number(seconds));
-  console.log(`${code === 0 ? '✓' : '✗'} ${name.padEnd(13)} ${seconds.padStart(5)} s`);
+  const taken = ((performance.now() - begunAt) / 1_000).toFixed(1);
+  seconds[name] = Math.round(Number(taken));
+  console.log(`${code === 0 ? '✓' : '✗'} ${name.padEnd(13)} ${taken.padStart(5)} s`);
   const shown = output.trimEnd().split('\n');
   if (code !== 0) console.log(`\n${[command, ...argv].join(' ')}\n${shown.join('\n')}\n`);
   else for (const note of shown.filter((line) => line.startsWith('warning: '))) console.log(`    ${note}`);

@@ -8,8 +8,10 @@ export interface Check {
   readonly waits?: true;
   /** It does little but let time pass, so it runs beside two others. */
   readonly idles?: true;
-  /** It needs what others publish besides packages, so it runs only if it is named. Its output is shown at once. */
-  readonly outside?: true;
+  /** It takes longer than a change can wait for, so it runs only under `--night`, or if it is named. */
+  readonly night?: true;
+  /** The command line under `--night`, with larger numbers. Default: the same, and its tests see `isNight`. */
+  readonly runAtNight?: readonly string[];
 }
 
 type Suite =
@@ -60,9 +62,12 @@ const promiseRules = ['no-floating-promises', 'await-thenable'].map((rule) => `-
 // The tests of core take every branch of it.
 const ledger = 'packages/core/src/ledger';
 
-/** Everything that CI runs, in the order in which it begins: first what the others need or what ends at once, then the longest. Those that are `outside` come last. */
+/** Everything that CI runs, in the order in which it begins: first what the others need or what ends at once, then the longest. Those of the night come last. */
 export const checks: Readonly<Record<string, Check>> = {
-  test: { run: ['vitest', 'run', quick], finds: 'a behaviour that one package lost' },
+  test: {
+    run: ['vitest', 'run', quick, '--coverage', `--coverage.include=${ledger}/**`],
+    finds: 'a behaviour that one package lost, and a branch of the ledger that no test takes',
+  },
   build: {
     run: ['turbo', 'run', 'build', '--output-logs=errors-only'],
     finds: 'a package or a declaration that cannot be built',
@@ -131,7 +136,8 @@ export const checks: Readonly<Record<string, Check>> = {
   },
   release: { run: ['node', 'tests/release/index.ts'], finds: 'a version that npm, pnpm, Yarn or Bun cannot install' },
   simulation: {
-    run: ['node', source, 'tests/protocol/simulate.ts', '--seeds', '1000'],
+    run: ['node', source, 'tests/protocol/simulate.ts', '--seeds', '300'],
+    runAtNight: ['node', source, 'tests/protocol/simulate.ts', '--minutes', '240'],
     finds: 'faults, clocks and processes in an order that exceeds the limit or breaks another promise',
   },
   site: {
@@ -140,20 +146,10 @@ export const checks: Readonly<Record<string, Check>> = {
   },
   examples: { run: suite('examples'), finds: 'an example that prints something else than it says', waits: true },
   compat: {
-    run: ['vitest', 'run', '--project=compat*'],
+    // The packed contract has the other versions by day.
+    run: ['vitest', 'run', '--project=compat nest-10'],
+    runAtNight: ['vitest', 'run', '--project=compat*'],
     finds: 'an older version of a client or of Nest that an adapter does not serve',
-  },
-  coverage: {
-    run: [
-      'vitest',
-      'run',
-      '--coverage',
-      `--coverage.include=${ledger}/**`,
-      '--project=quick core',
-      '--project=quick isolated',
-      'packages/core',
-    ],
-    finds: 'a branch of the ledger that no test takes',
   },
   runtimes: {
     run: ['node', source, 'tests/runtimes/index.ts'],
@@ -168,9 +164,29 @@ export const checks: Readonly<Record<string, Check>> = {
     finds: 'a runtime in which a failed request costs something else than its page says',
   },
   size: { run: ['node', 'scripts/check-size.ts'], finds: 'a package that grew' },
+  chaos: {
+    run: ['node', source, 'tests/chaos/index.ts', '60'],
+    finds: 'an order of real kills, stops and outages over some store that breaks a promise',
+    night: true,
+  },
+  worlds: {
+    run: ['node', source, 'tests/protocol/worlds.ts'],
+    finds: 'an outage in which callers wait longer, or more tokens are lost, than the pages say',
+    night: true,
+  },
+  fuzz: {
+    run: ['node', source, 'tests/protocol/fuzz.ts', '--runs', '100000'],
+    finds: 'an input from outside that crashes, hangs or goes through',
+    night: true,
+  },
+  mutation: {
+    run: ['node', 'tests/mutation/index.ts', '--sample', '20'],
+    finds: 'a change of the sources that no test notices',
+    night: true,
+  },
   clients: {
     run: ['node', source, 'tests/clients/index.ts'],
-    finds: 'a test of an HTTP client that fails when an adapter is attached',
-    outside: true,
+    finds: 'a test of an HTTP client, cloned from GitHub, that fails when an adapter is attached',
+    night: true,
   },
 };

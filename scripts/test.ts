@@ -1,7 +1,7 @@
-// `pnpm test` runs the quick tests. With an argument, such as a folder, it runs any test file: `pnpm test packages/cli`.
+// `pnpm test` runs the quick tests, and in CI what the check does: it measures the coverage of the ledger, too. With an argument, such as a folder, it runs any test file: `pnpm test packages/cli`.
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
-import { quick } from './checks.ts';
+import { checks, quick } from './checks.ts';
 
 const argv = process.argv.slice(2);
 const isWhole = argv.every((argument) => argument.startsWith('-'));
@@ -13,7 +13,10 @@ if (!isWhole && !argv.some((argument) => argument.startsWith('-') || hasFiles(ar
   console.error('Name a package, a folder or a part of a file name, such as: axios, tests/protocol, reset');
   process.exitCode = 1;
 } else {
-  process.exitCode = spawnSync('vitest', ['run', ...projects, ...argv], { stdio: 'inherit' }).status ?? 1;
+  const isCheck = argv.length === 0 && process.env['CI'];
+  const [command, ...options] =
+    isCheck && checks['test'] ? checks['test'].run : ['vitest', 'run', ...projects, ...argv];
+  process.exitCode = spawnSync(command ?? '', options, { stdio: 'inherit' }).status ?? 1;
 }
 
 /** Returns whether the path of a test file contains the filter, which may be a path with a line. */

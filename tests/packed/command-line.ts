@@ -6,11 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installEngines, isInstalled, nodes } from '@service-auth/runtimes/engines';
 import { temporaryFolder } from '@service-auth/test-tools/end-with-this-process';
+import { byDay } from '@service-auth/test-tools/night';
 import { readPackages, root } from '@service-auth/test-tools/packages/packages';
 import { createAll, run } from './consumer.ts';
 
 const [oldest, newest] = [22, 26];
-const usedMost = ['token.', 'usage.', 'doctor.', 'stores.', 'serve/serve.'];
+const usedMost = byDay(['token.', 'usage.', 'doctor.', 'stores.', 'serve/serve.'], (name) => name === 'token.');
 
 await installEngines();
 const consumer = realpathSync(temporaryFolder(join(tmpdir(), 'service-auth-command-line-')));

@@ -5,8 +5,9 @@ import { chmodSync, cpSync, mkdirSync, realpathSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { installEngines, isInstalled, type Node, nodes } from '@service-auth/runtimes/engines';
+import { installEngines, isInstalled, type Node, triedNodes } from '@service-auth/runtimes/engines';
 import { temporaryFolder } from '@service-auth/test-tools/end-with-this-process';
+import { byDay } from '@service-auth/test-tools/night';
 import { readPackages, root } from '@service-auth/test-tools/packages/packages';
 import { installPacked, linkInstalled } from '@service-auth/test-tools/packages/packed';
 import { build } from 'esbuild';
@@ -17,13 +18,18 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** The folder that has the folders of the consumers, by their names. */
     consumers: string;
-    /** The Nodes that the packages are said to run on, without those that this machine cannot have. */
+    /** The Nodes that are tried, without those that this machine cannot have. */
     nodes: readonly Node[];
   }
 }
 
-/** The folders whose package.json has the versions of Nest and of its companions. */
-export const nestVersions = { 10: 'tests/compat/nest-10', 11: 'tests/compat/nest-11', 12: 'examples' } as const;
+/** The folders whose package.json has the versions of Nest and of its companions; by day of the oldest and the newest. */
+export const nestVersions: Readonly<Record<string, string>> = Object.fromEntries(
+  byDay(
+    Object.entries({ 10: 'tests/compat/nest-10', 11: 'tests/compat/nest-11', 12: 'examples' }),
+    ([version]) => version !== '11',
+  ),
+);
 /** The folders with the oldest and with the newest OpenTelemetry. */
 export const telemetryVersions = ['tests/compat/opentelemetry-2', 'packages/opentelemetry'] as const;
 
@@ -39,7 +45,7 @@ export async function setup(project: TestProject): Promise<void> {
   project.provide('consumers', home);
   project.provide(
     'nodes',
-    nodes.filter(({ major, file }) => isInstalled(`Node ${major}`, file)),
+    triedNodes.filter(({ major, file }) => isInstalled(`Node ${major}`, file)),
   );
 }
 

@@ -68,7 +68,8 @@ async function explore(): Promise<number> {
   const bugs = total.findings.filter(({ plan }) => modes[plan.mode]?.promised);
   for (const finding of bugs) report(finding);
   keep(bugs);
-  const missing = values.mode ? [] : neverHappened(results);
+  // What is rare happens in a thousand seeds, and need not in fewer.
+  const missing = values.mode || total.seeds < 1_000 ? [] : neverHappened(results);
   if (missing.length > 0) console.log(`never happened: ${missing.join(', ')}`);
   return bugs.length + missing.length > 0 ? 1 : 0;
 }

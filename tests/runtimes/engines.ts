@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { arch } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { byDay } from '@service-auth/test-tools/night';
 import { oneAtATime, run } from '@service-auth/test-tools/servers/tools';
 
 /** A version of Node and its program. */
@@ -33,6 +34,9 @@ export const nodes: readonly Node[] = [20, 22, 24, 26].map((major) => ({
   major,
   file: major === 24 ? process.execPath : engine(`node-${major}-${arch()}/bin/node`),
 }));
+
+/** By day the oldest and the newest Node, for what costs minutes on each. */
+export const triedNodes: readonly Node[] = byDay(nodes, ({ major }) => major === 20 || major === 26);
 
 /** True if the engine is installed. Always true in CI, so that a missing engine fails there. */
 export function isInstalled(name: string, file: string): boolean {

@@ -1,3 +1,4 @@
+import { byDay } from '@service-auth/test-tools/night';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { afterAll, describe, expect, test } from 'vitest';
 import { inChildren } from '../../protocol/src/children.ts';
@@ -7,7 +8,8 @@ import type { ReleasesTask } from '../src/releases-worker.ts';
 
 const worker = new URL('../src/releases-worker.ts', import.meta.url);
 
-for (const kind of ['file', 'redis', 'postgres'] as const) {
+// `tests/protocol` has the same fleets over the store in memory.
+for (const kind of byDay(['file', 'redis', 'postgres'] as const, (kind) => kind === 'file')) {
   const place = await orSkip(() => openPlace(kind));
   afterAll(() => place?.close());
   describe.runIf(place)(`a fleet of two releases over ${kind}`, () => {

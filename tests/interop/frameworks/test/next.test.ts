@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { byDay } from '@service-auth/test-tools/night';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import {
   createApplication,
@@ -111,7 +112,7 @@ describe('next build and next start', () => {
   });
 });
 
-describe.each(['dev', 'dev --webpack'])('next %s', (command) => {
+describe.each(byDay(['dev', 'dev --webpack'], (command) => command === 'dev'))('next %s', (command) => {
   test('pages, routes and every save share one token', async () => {
     const service = await startOrders();
     onTestFinished(() => service.close());
