@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { installEngines, isInstalled, type Node, triedNodes } from '@service-auth/runtimes/engines';
 import { temporaryFolder } from '@service-auth/test-tools/end-with-this-process';
-import { byDay } from '@service-auth/test-tools/night';
+import { byDay, isNight } from '@service-auth/test-tools/night';
 import { readPackages, root } from '@service-auth/test-tools/packages/packages';
 import { installPacked, linkInstalled } from '@service-auth/test-tools/packages/packed';
 import { build } from 'esbuild';
@@ -128,9 +128,10 @@ export async function bundleNestjsApp(main: string, format: 'esm' | 'cjs', folde
   return outfile;
 }
 
-/** Runs the bundled contract of HTTP clients on a Node. */
-export async function runContract(folder: string, { file }: Node): Promise<ContractReport> {
-  return JSON.parse(await run(folder, file, ['contract.js'], 900_000)) as ContractReport;
+/** Runs the bundled contract of HTTP clients on a Node. By day the oldest Node has the older clients, and the newest one the others. */
+export async function runContract(folder: string, { file, major }: Node): Promise<ContractReport> {
+  const clients = isNight ? [] : [major === 26 ? 'newest' : 'older'];
+  return JSON.parse(await run(folder, file, ['contract.js', ...clients], 900_000)) as ContractReport;
 }
 
 export function write(folder: string, file: string, content: string): void {

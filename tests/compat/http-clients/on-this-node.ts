@@ -1,9 +1,9 @@
 // The contract with every client that runs on this version of Node: `pnpm check packed` runs it against the packed packages, from a folder
-// where they and the clients are installed. Without a test runner, for those of Node 20 to 26 take longer than the cases.
+// where they and the clients are installed. With `newest` or `older` it runs with these clients alone. Without a test runner, for those of Node 20 to 26 take longer than the cases.
 import { readFileSync } from 'node:fs';
 import { httpClientContract } from '@service-auth/testing';
 import { axiosClients } from './clients/axios.ts';
-import type { Client } from './clients/client.ts';
+import { type Client, isNewest } from './clients/client.ts';
 import { fetchClients } from './clients/fetch.ts';
 import { gotClients } from './clients/got.ts';
 import { undiciClients } from './clients/undici.ts';
@@ -20,10 +20,11 @@ function runsHere({ dependency }: Client): boolean {
 }
 
 const clients = [...axiosClients, ...gotClients, ...fetchClients, ...undiciClients];
-const here = clients.filter(runsHere);
-const missing = clients.filter((client) => !here.includes(client)).map(({ name }) => name);
+const missing = clients.filter((client) => !runsHere(client)).map(({ name }) => name);
+const [, , asked] = process.argv;
+const isAsked = (client: Client) => asked === undefined || isNewest(client) === (asked === 'newest');
 const cases = [];
-for (const { name, load } of here) {
+for (const { name, load } of clients.filter(runsHere).filter(isAsked)) {
   for (const each of httpClientContract(await load(), { isRejected: true }))
     cases.push({ ...each, name: `${each.name}, with ${name}` });
 }

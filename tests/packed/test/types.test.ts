@@ -83,13 +83,16 @@ test.each(byDay<Version>(['5.0, the oldest', '7'], isOldest))(
   },
 );
 
-test.each(byDay<Version>(['5.4', '7'], isOldest))('TypeScript %s compiles every example', async (version) => {
-  const examples = readdirSync(join(folder, 'examples')).filter((name) => name.endsWith('.ts'));
-  // The symbols of `await using` come with the client.
-  const options = { ...resolutions.nodeNext, lib: ['ES2022'], types: ['node'], allowImportingTsExtensions: true };
-  const files = examples.map((name) => `examples/${name}`);
-  expect(await mistakes(version, options, files)).toEqual([]);
-});
+test.each(byDay<Version>(['5.4', '7'], (version) => version === '7'))(
+  'TypeScript %s compiles every example',
+  async (version) => {
+    const examples = readdirSync(join(folder, 'examples')).filter((name) => name.endsWith('.ts'));
+    // The symbols of `await using` come with the client.
+    const options = { ...resolutions.nodeNext, lib: ['ES2022'], types: ['node'], allowImportingTsExtensions: true };
+    const files = examples.map((name) => `examples/${name}`);
+    expect(await mistakes(version, options, files)).toEqual([]);
+  },
+);
 
 const preparation = `import { attachServiceAuth } from '@service-auth/axios';
 import { createServiceAuth } from '@service-auth/core';

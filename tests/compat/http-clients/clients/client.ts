@@ -8,3 +8,8 @@ export interface Client {
   /** Loads the client only now, because it may need a newer Node. */
   load(): Promise<ConnectHttpClient>;
 }
+
+/** False if it is an older version, which is installed under a name of its own: `got-15`. */
+export function isNewest({ dependency = '' }: Client): boolean {
+  return !dependency.includes('-');
+}

@@ -1,9 +1,7 @@
 import { httpClientContract } from '@service-auth/testing';
 import { describe, test } from 'vitest';
-import type { Client } from '../clients/client.ts';
+import { type Client, isNewest } from '../clients/client.ts';
 
-// An older version is installed under a name of its own: `got-15`.
-const isNewest = ({ dependency = '' }: Client) => !dependency.includes('-');
 const older = process.env['CLIENTS'] === 'older';
 
 /** Those of `clients` that this run is about: the newest versions, or all others. */
