@@ -52,6 +52,8 @@ function clientEnvironment(tools: string, home: string, address: string): Record
     PATH: `${join(tools, 'node_modules/.bin')}:${process.env['PATH']}`,
     NO_COLOR: '1',
     TURBO_TELEMETRY_DISABLED: '1',
+    // The copy has another version than what was installed for it.
+    pnpm_config_verify_deps_before_run: 'false',
     YARN_ENABLE_TELEMETRY: '0',
     YARN_NPM_REGISTRY_SERVER: address,
     YARN_UNSAFE_HTTP_WHITELIST: '127.0.0.1',
