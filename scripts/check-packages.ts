@@ -96,7 +96,6 @@ function checkSources(folder: string): void {
 function completeManifest(given: Manifest, folder: string): Manifest {
   const { name, version = '0.0.0', description, keywords, ...rest } = given;
   const entries = codeEntries(given).map(([path, entry]) => [path, completeEntry(entry)] as const);
-  const published = entries.map(([path, { [sourceCondition]: _, ...entry }]) => [path, entry] as const);
   const main = withoutExports(entries[0]?.[1]);
 
   const derived = {
@@ -114,11 +113,7 @@ function completeManifest(given: Manifest, folder: string): Manifest {
     types: main?.types,
     ...typesVersions(entries),
     exports: { ...Object.fromEntries(entries), './package.json': './package.json' },
-    publishConfig: {
-      access: 'public',
-      provenance: true,
-      exports: { ...Object.fromEntries(published), './package.json': './package.json' },
-    },
+    publishConfig: { access: 'public', provenance: true },
     scripts: { build: 'tsup --config ../../tsup.config.ts', prepack: 'turbo run build' },
   };
   for (const field of Object.keys(derived)) delete rest[field];
