@@ -98,6 +98,10 @@ export const checks: Readonly<Record<string, Check>> = {
     run: ['node', 'scripts/check-imports.ts'],
     finds: 'a circle of files or folders, and an import that a file or a package may not have',
   },
+  places: {
+    run: ['node', 'scripts/check-places.ts'],
+    finds: 'a place that nothing names when the type that it depends on gets a new member',
+  },
   docs: {
     run: ['node', 'scripts/check-docs.ts'],
     finds: 'TypeScript in a page that does not compile, and a link that leads nowhere',

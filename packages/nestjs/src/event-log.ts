@@ -78,7 +78,7 @@ function messageOf(event: ServiceAuthEvent): string {
     case 'quota_observed':
       return quotaMessage(event);
     default:
-      return event.type;
+      return event.type satisfies 'store_called' | 'acquisition_started' | 'acquisition_ended';
   }
 }
 
@@ -90,8 +90,12 @@ function whyRefused({ newRecord, limit, used, usable }: ServiceAuthEventFields['
   return `${kept}${used} of ${usable} usable tokens are spent (limit ${limit})`;
 }
 
+const owners: Readonly<Record<ServiceAuthEventFields['quota_observed']['of'], string>> = {
+  client: 'this client',
+  organization: 'the organization',
+};
+
 function quotaMessage({ of, tokens, remaining, resetAt, foreign }: ServiceAuthEventFields['quota_observed']): string {
-  const whose = of === 'client' ? 'this client' : 'the organization';
   const unknown = foreign ? ` It counts ${foreign} that are not in the record.` : '';
-  return `The provider has ${remaining} of ${tokens} tokens left for ${whose} until ${iso(resetAt)}.${unknown}`;
+  return `The provider has ${remaining} of ${tokens} tokens left for ${owners[of]} until ${iso(resetAt)}.${unknown}`;
 }

@@ -4,14 +4,14 @@ import type { Hold, ServiceAuth, Usage } from '@service-auth/core';
 type Auth = Pick<ServiceAuth, 'getUsage' | 'peekToken'>;
 
 // The SDK repeats the last value of what is not observed any more, so each gauge has a value for the usual state, too.
-const holdKinds: readonly Hold['kind'][] = [
-  'backoff',
-  'credentials',
-  'deaths',
-  'rate_limited',
-  'rejections',
-  'renewal',
-];
+const holdKinds = Object.keys({
+  backoff: true,
+  credentials: true,
+  deaths: true,
+  rate_limited: true,
+  rejections: true,
+  renewal: true,
+} satisfies Record<Hold['kind'], true>);
 
 /** Stands for a budget that lasts: the longest window. JSON has no infinite number, and a collector refuses the whole batch that has one. */
 const lastsSeconds = 31 * 86_400;

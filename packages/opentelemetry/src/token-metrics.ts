@@ -4,6 +4,18 @@ import type { ServiceAuthEvent, ServiceAuthEventListener } from '@service-auth/c
 /** The upper bounds of durations, in seconds. A token request ends after 30 seconds, if `timeoutMs` is not set. */
 const boundaries = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
+/** The events without a metric of their own. */
+type Uncounted =
+  | 'acquisition_ended'
+  | 'acquisition_started'
+  | 'client_secret_failed'
+  | 'quota_observed'
+  | 'store_failed'
+  | 'store_recovered'
+  | 'token_adopted'
+  | 'token_bypassed'
+  | 'token_reset';
+
 /** Counts what happens to tokens, and records how long it took. Each event counts, so nothing is lost between two collections. */
 export function tokenMetrics(
   meter: Meter,
@@ -69,6 +81,8 @@ export function tokenMetrics(
       case 'store_warning':
         problems.add(1, { ...attributes, problem: event.type });
         break;
+      default:
+        event.type satisfies Uncounted;
     }
   };
 }

@@ -7,12 +7,13 @@ export function explain(usage: Usage, circumstances: Circumstances): readonly Fi
   return rules.flatMap((rule) => rule(usage, circumstances) ?? []).sort((a, b) => b.weight - a.weight);
 }
 
-const causes: Readonly<Partial<Record<Hold['kind'], Cause>>> = {
+const causes: Readonly<Record<Hold['kind'], Cause | undefined>> = {
   credentials: 'credentials-rejected',
   rate_limited: 'other-programs',
   backoff: 'outage',
   deaths: 'deaths',
   rejections: '401-storm',
+  renewal: undefined,
 };
 
 /** The holds of which no finding tells. */

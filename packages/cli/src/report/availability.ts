@@ -53,13 +53,21 @@ function doubtful(usage: Usage, doubts: readonly Doubt[]): string {
   return `${beginning} ${texts}. ${[...new Set(expected)].join(' ')}${others}`;
 }
 
-const denying: readonly Hold['kind'][] = ['credentials', 'backoff', 'rate_limited', 'deaths'];
+/** True if a hold of this kind refuses callers without a token. */
+const denies: Readonly<Record<Hold['kind'], boolean>> = {
+  credentials: true,
+  backoff: true,
+  rate_limited: true,
+  deaths: true,
+  rejections: false,
+  renewal: false,
+};
 
 /** The audiences whose callers are refused while those of others are not. None: all callers without a token are refused, or none. */
 function refusedAudiences({ holds, tokens, refusedBecause }: Usage): readonly string[] {
   if (refusedBecause !== 'credentials' && refusedBecause !== 'backoff') return [];
   const served = new Set(tokens.map(({ audience }) => audience));
-  const found = holds.filter(({ kind }) => denying.includes(kind));
+  const found = holds.filter(({ kind }) => denies[kind]);
   const audiences = found.flatMap(({ audience }) => audience ?? []);
   if (audiences.length < found.length) return [];
   return [...new Set(audiences)].filter((audience) => !served.has(audience));
@@ -106,7 +114,7 @@ export function becauseOf(usage: Usage, now: number): string {
 /** The holds that deny a token to these audiences. None: those that deny it to all. */
 function denyingHolds({ holds }: Usage, audiences: readonly string[]): readonly Hold[] {
   const own: readonly (string | undefined)[] = audiences.length === 0 ? [undefined] : audiences;
-  return holds.filter(({ kind, audience }) => denying.includes(kind) && own.includes(audience));
+  return holds.filter(({ kind, audience }) => denies[kind] && own.includes(audience));
 }
 
 function causeOf(kind: Hold['kind'], holds: readonly Hold[], usage: Usage): string {

@@ -1,3 +1,4 @@
+import type { StoreDurability } from '@service-auth/core';
 import { availability } from './availability.ts';
 import { budget } from './budget.ts';
 import { doubtsOf } from './doubts.ts';
@@ -20,7 +21,7 @@ export interface Scene {
   readonly client: string;
   readonly authUrl: string;
   readonly store: string;
-  readonly durability: 'process' | 'durable' | 'replicated';
+  readonly durability: StoreDurability;
   /** False if no program has written anything there. */
   readonly hasRecord: boolean;
   /** The failures in a row that the record remembers. */
@@ -30,7 +31,7 @@ export interface Scene {
 const newest = 8;
 const top = 10;
 
-const durabilities: Readonly<Record<Scene['durability'], string>> = {
+const durabilities: Readonly<Record<StoreDurability, string>> = {
   process: 'loses the record when the process ends',
   durable: 'keeps what it confirmed',
   replicated: 'may lose its newest writes at a failover',

@@ -20,39 +20,40 @@ import { jsonAuthentication } from '../endpoint/json-request.ts';
 import { resolveHeaders, resolveParameters } from '../endpoint/resolve-parameters.ts';
 import { resolveTokenAddress } from '../endpoint/token-address.ts';
 import { urlScope } from '../endpoint/url-scope.ts';
+import { durabilities } from '../ledger/limits.ts';
 import { parseAddress } from '../platform/address.ts';
 import { systemClock } from '../platform/clock.ts';
 import { inWorker } from '../platform/in-worker.ts';
 import { ownProperties } from '../platform/untrusted.ts';
 import { memoryStore, sharedMemoryStore } from '../record/memory-store.ts';
 
-export const optionNames: readonly (keyof ServiceAuthOptions)[] = [
-  'authUrl',
-  'tokenEndpoint',
-  'issuer',
-  'scope',
-  'resource',
-  'parameters',
-  'clientAuthentication',
-  'recognizedTokenTypes',
-  'headers',
-  'scheme',
-  'lifetimeMs',
-  'baseUrl',
-  'audience',
-  'clientId',
-  'clientSecret',
-  'issuanceLimit',
-  'store',
-  'transport',
-  'timeoutMs',
-  'storeKey',
-  'allowInsecureHttp',
-  'instance',
-  'onEvent',
-  'waitUntil',
-  'clock',
-];
+export const optionNames: readonly (keyof ServiceAuthOptions)[] = Object.keys({
+  authUrl: true,
+  tokenEndpoint: true,
+  issuer: true,
+  scope: true,
+  resource: true,
+  parameters: true,
+  clientAuthentication: true,
+  recognizedTokenTypes: true,
+  headers: true,
+  scheme: true,
+  lifetimeMs: true,
+  baseUrl: true,
+  audience: true,
+  clientId: true,
+  clientSecret: true,
+  issuanceLimit: true,
+  store: true,
+  transport: true,
+  timeoutMs: true,
+  storeKey: true,
+  allowInsecureHttp: true,
+  instance: true,
+  onEvent: true,
+  waitUntil: true,
+  clock: true,
+} satisfies Record<keyof ServiceAuthOptions, true>) as (keyof ServiceAuthOptions)[];
 
 /**
  * Checks all options and sets defaults. Messages name options and never contain their values.
@@ -90,7 +91,7 @@ export function resolveOptions(given: ServiceAuthOptions): CheckedOptions {
   const store = options.store === undefined ? usual : (Object(options.store) as Store);
   report('store', problemOfMethods(store, ['load', 'swap'], 'a Store, such as fileStore()'));
   const { durability } = store;
-  if (options.store !== undefined && !['process', 'durable', 'replicated'].includes(durability)) {
+  if (options.store !== undefined && !durabilities.includes(durability)) {
     report('store', "must have a durability of 'process', 'durable' or 'replicated'");
   }
   for (const name of ['transport', 'onEvent', 'waitUntil'] as const) {

@@ -21,6 +21,9 @@ export interface AgreedWindow {
   readonly enforce?: false | undefined;
 }
 
+/** Whose tokens a window of the provider counts: those of this client, or of all clients of its organization. */
+export type QuotaOwner = 'client' | 'organization';
+
 /** Why an attempt began. `revalidate`: it only reads the record. */
 export type AcquisitionReason = Exclude<IssuanceReason, 'reset'> | 'revalidate';
 
@@ -110,7 +113,7 @@ export interface ServiceAuthEventFields {
    * all clients of the organization). There is one event for each window of an answer. It is advice: no caller waits or is refused for it.
    */
   quota_observed: {
-    readonly of: 'client' | 'organization';
+    readonly of: QuotaOwner;
     readonly windowMs: number;
     /** The tokens of the window, and those of them that remain. */
     readonly tokens: number;

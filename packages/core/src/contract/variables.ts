@@ -1,3 +1,16 @@
+import type { ServiceAuthOptions } from './options.ts';
+
+/** The options that no variable sets, or only a part of which. */
+type WithoutVariable =
+  | 'allowInsecureHttp'
+  | 'clientAuthentication'
+  | 'clock'
+  | 'issuanceLimit'
+  | 'onEvent'
+  | 'timeoutMs'
+  | 'transport'
+  | 'waitUntil';
+
 /** The environment variables, by the option that each of them sets. Core, the command line and its `serve` read these. */
 export const variables = {
   authUrl: 'SERVICE_AUTH_URL',
@@ -21,6 +34,7 @@ export const variables = {
   'issuanceLimit.reserve': 'SERVICE_AUTH_RESERVE',
   'issuanceLimit.enforce': 'SERVICE_AUTH_ENFORCE_LIMIT',
 } as const;
+variables satisfies Record<Exclude<keyof ServiceAuthOptions, WithoutVariable> | `issuanceLimit.${string}`, string>;
 
 /** The variables that describe how the client authenticates, by what they set. */
 export const authenticationVariables = {

@@ -1,5 +1,6 @@
 import type { WrittenRequest } from '../contract/client-authentication.ts';
 import { isServiceAuthError } from '../contract/errors.ts';
+import type { QuotaOwner } from '../contract/events.ts';
 import type { Transport, TransportResponse } from '../contract/transport.ts';
 import type { Quota } from '../ledger/record.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -21,8 +22,11 @@ export interface Quotas {
 }
 
 const second = 1_000;
-const clientQuota = 'auth0-client-quota-limit';
-const organizationQuota = 'auth0-organization-quota-limit';
+/** The headers in which an endpoint says what the provider counts. */
+const quotaHeaders: Readonly<Record<QuotaOwner, string>> = {
+  client: 'auth0-client-quota-limit',
+  organization: 'auth0-organization-quota-limit',
+};
 
 // The deadline for the body of an error response. Without it only `oauthError` is unknown.
 const errorBodyMs = 2 * second;
@@ -81,11 +85,11 @@ function interpret(
   clock: Clock,
   expected: ExpectedToken = {},
 ): TokenRequestResult {
-  const quota = readQuota(headerOf(response, clientQuota));
+  const quota = readQuota(headerOf(response, quotaHeaders.client));
   return {
     ...meaningOf(response, body, clock, expected, quota),
     quota,
-    organizationQuota: readQuota(headerOf(response, organizationQuota)),
+    organizationQuota: readQuota(headerOf(response, quotaHeaders.organization)),
   };
 }
 

@@ -61,7 +61,7 @@ type Shape<Part> = { readonly [Name in keyof Part]-?: Read<Part[Name]> };
 const streak: Shape<Streak> = { count, at: count, knownAt: optional(count) };
 
 const hint: Shape<Hint> = {
-  kind: oneOf('unreached', 'unknown', 'died', 'refused'),
+  kind: oneOf<Hint['kind']>({ unreached: true, unknown: true, died: true, refused: true }),
   status: optional(count),
   code: optional(text),
 };
@@ -97,8 +97,8 @@ const readTerm = object<StatedTerm>({
   tokens: count,
   windowMs: count,
   reserve: count,
-  counts: optional(oneOf('requests')),
-  enforce: optional(oneOf(false)),
+  counts: optional(oneOf<'requests'>({ requests: true })),
+  enforce: optional(exactly(false)),
   seenAt: count,
   by: text,
 });
@@ -110,9 +110,17 @@ const readSpent = object<Spent>({
   name: text,
   keyId: text,
   instance: text,
-  reason: oneOf('cold', 'refresh', 'expired', 'rejected', 'reset', 'several', 'stated'),
-  died: optional(oneOf(true)),
-  overLimit: optional(oneOf(true)),
+  reason: oneOf<Spent['reason']>({
+    cold: true,
+    refresh: true,
+    expired: true,
+    rejected: true,
+    reset: true,
+    several: true,
+    stated: true,
+  }),
+  died: optional(exactly(true)),
+  overLimit: optional(exactly(true)),
   until: optional(count),
   issuedAt: optional(count),
   refusedAt: optional(count),
@@ -135,7 +143,7 @@ const readToken = object<StoredToken>({
 const readNote = object<LogEntry>({
   id: text,
   at: count,
-  kind: oneOf('reset', 'retry', 'spent'),
+  kind: oneOf<LogEntry['kind']>({ reset: true, retry: true, spent: true }),
   by: text,
   name: optional(text),
   reason: optional(text),
@@ -191,10 +199,18 @@ function count(wire: unknown): number {
   return wire as number;
 }
 
-function oneOf<Word>(...words: readonly Word[]): Read<Word> {
+/** The compiler finds a word that is missing. */
+function oneOf<Word extends string>(words: Readonly<Record<Word, true>>): Read<Word> {
   return (wire) => {
-    check(words.includes(wire as Word));
+    check(typeof wire === 'string' && Object.hasOwn(words, wire));
     return wire as Word;
+  };
+}
+
+function exactly<Value extends boolean>(value: Value): Read<Value> {
+  return (wire) => {
+    check(wire === value);
+    return value;
   };
 }
 

@@ -4,6 +4,26 @@ import { hour, minute, second } from './units.ts';
 /** The failure that an acknowledged `swap` of a store survives. See `Store.durability`. */
 export type StoreDurability = 'process' | 'durable' | 'replicated';
 
+interface Insurance {
+  /** The reserve as a share of the tokens, if nobody states one. */
+  readonly share: number;
+  /** The number of losses of the record that the reserve covers. Infinity: the record ends with its process. */
+  readonly losses: number;
+}
+
+const insurances: Readonly<Record<StoreDurability, Insurance>> = {
+  process: { share: 1 / 5, losses: Number.POSITIVE_INFINITY },
+  durable: { share: 1 / 5, losses: 1 },
+  replicated: { share: 1 / 2, losses: 3 },
+};
+
+export const durabilities: readonly string[] = Object.keys(insurances);
+
+/** A store of somebody else may have another durability: its client is refused, but its limits are computed first. */
+function insuranceOf(durability: StoreDurability): Insurance {
+  return insurances[durability] ?? insurances.durable;
+}
+
 /** The agreement as the options of this process state it. */
 export interface Limits {
   /** The terms that this process states. A process that inherits the agreement, and a reader of usage, state none. */
@@ -48,7 +68,7 @@ export function limitsFor(
   enforce?: boolean,
 ): Limits {
   const largest = Math.max(...windows.map(({ tokens }) => tokens));
-  const share = reserve === undefined ? 1 / (durability === 'replicated' ? 2 : 5) : reserve / largest;
+  const share = reserve === undefined ? insuranceOf(durability).share : reserve / largest;
   const terms = windows.map(({ tokens, windowMs, counts }): Term => {
     // The reserve of the largest window must not change by the rounding of its share.
     const kept = tokens === largest && reserve !== undefined ? reserve : Math.ceil(tokens * share);
@@ -70,8 +90,9 @@ export function termLimits(
 ): TermLimits {
   const usable = tokens - reserve;
   const spanMs = windowMs + Math.min(hour, windowMs / 24);
-  // The reserve covers one loss of a durable store, or three losses of a replicated one. Without a single token nothing works.
-  const reservePerLoss = Math.max(1, Math.floor(reserve / (durability === 'replicated' ? 3 : 1)));
+  const { losses } = insuranceOf(durability);
+  // Without a single token nothing works.
+  const reservePerLoss = Math.max(1, Math.floor(reserve / losses));
   const withoutReset = usable - Math.min(10, Math.floor(usable / 12));
   return {
     tokens,
@@ -84,7 +105,7 @@ export function termLimits(
     settledMs: Math.ceil(spanMs + Math.min(10 * minute, Math.max(2 * second, windowMs / 144))),
     // A request may take five minutes, whatever the window is.
     pendingMs: Math.ceil(spanMs + Math.min(2 * hour, Math.max(7 * minute, windowMs / 12))),
-    newRecordCeiling: durability === 'process' || reserve === 0 ? usable : Math.min(usable, reservePerLoss),
+    newRecordCeiling: !Number.isFinite(losses) || reserve === 0 ? usable : Math.min(usable, reservePerLoss),
     ceilings: {
       refresh: Math.max(1, Math.floor(usable * 0.7)),
       cold: withoutReset,

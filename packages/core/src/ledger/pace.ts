@@ -21,6 +21,14 @@ const mostOpen = 256;
 /** The name under which a refusal is remembered that is not about a secret. */
 export const anySecret = '*';
 
+/** The hold that follows from each outcome of the last request of a row. */
+const holdAfterOutcome: Readonly<Record<Hint['kind'], Hold['kind']>> = {
+  unreached: 'backoff',
+  unknown: 'backoff',
+  died: 'deaths',
+  refused: 'backoff',
+};
+
 /** A process that needs a token. */
 export interface Caller {
   /** The token: audience, scope, resource and parameters. */
@@ -189,7 +197,7 @@ function holdAfter(
     const pausedUntil = isPaused ? row.at + Math.min(mostMs, pauseAfter(row.count, term.usable)) : 0;
     return Math.max(pausedUntil, sparedUntil(record, term, failures, retried));
   });
-  return { kind: row.kind === 'died' ? 'deaths' : 'backoff', until: Math.ceil(until), count: row.count, last: row };
+  return { kind: holdAfterOutcome[row.kind], until: Math.ceil(until), count: row.count, last: row };
 }
 
 /** Rule 3. */

@@ -24,6 +24,13 @@ import { minute } from './units.ts';
 
 /** After an answer that says "later", and no time. */
 const laterMs = 15 * minute;
+/** True if the endpoint said by its refusal that it may accept the same request later. */
+const isTemporary: Readonly<Record<Refused['cause'], boolean>> = {
+  rate_limited: true,
+  unavailable: true,
+  credentials: false,
+  misconfigured: false,
+};
 /** The outcome of a request is known within this time, unless its process was stopped. */
 const maxRequestMs = 6 * minute;
 /** So many refused secrets are remembered: the newest. */
@@ -65,6 +72,8 @@ type AnswerKind =
       readonly retryAfterMs?: number | undefined;
       readonly reason?: string | undefined;
     };
+
+type Refused = Exclude<Extract<Answer, { kind: 'released' }>, { cause: 'unreachable' }>;
 
 /**
  * Returns the record with the outcome of a request. To settle twice has the effect of once. The record
@@ -149,13 +158,13 @@ function refused(
   record: LedgerRecord,
   now: number,
   own: Spent,
-  answer: Exclude<Extract<Answer, { kind: 'released' }>, { cause: 'unreachable' }> & { readonly secretId: string },
+  answer: Refused & { readonly secretId: string },
 ): LedgerRecord {
   const { cause, status, oauthError: code, retryAfterMs, secretId } = answer;
   const at = failedAt(record, now, own);
   const hint: Hint = { kind: 'refused', status, code: cause === 'rate_limited' ? undefined : code };
   const next = withRow(record, own, { ...own, until: undefined, refusedAt: Math.max(now, own.at) });
-  if (cause === 'rate_limited' || cause === 'unavailable') return withLater(next, at, hint, retryAfterMs ?? laterMs);
+  if (isTemporary[cause]) return withLater(next, at, hint, retryAfterMs ?? laterMs);
   const { name, keyId, instance } = own;
   const secret = isOfCredentials({ status, code }) ? secretId : anySecret;
   const withOneMore = (refusals: Refusals = none): Refusals => {

@@ -24,9 +24,16 @@ function countsRequests(terms: readonly Term[]): boolean {
   return terms.some(({ counts }) => counts === 'requests');
 }
 
-function isIn(terms: readonly Term[], { tokens, windowMs, reserve, counts, enforce }: Term): boolean {
-  const sameWindow = terms.filter((one) => one.tokens === tokens && one.windowMs === windowMs);
-  return sameWindow.some((one) => one.reserve === reserve && one.counts === counts && one.enforce === enforce);
+const membersOfTerm = Object.keys({
+  tokens: true,
+  windowMs: true,
+  reserve: true,
+  counts: true,
+  enforce: true,
+} satisfies Record<keyof Term, true>) as (keyof Term)[];
+
+function isIn(terms: readonly Term[], term: Term): boolean {
+  return terms.some((one) => membersOfTerm.every((name) => one[name] === term[name]));
 }
 
 /** A process that inherits the agreement states none, and has the usual terms as long as nobody has stated any. */

@@ -1,4 +1,5 @@
 import type { AnyServiceAuthError } from '../contract/errors.ts';
+import type { QuotaOwner } from '../contract/events.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { Quotas } from '../endpoint/token-endpoint.ts';
 import type { IssuedToken } from '../endpoint/token-response.ts';
@@ -34,17 +35,16 @@ export function reportQuota(
   reserved: Spent,
   { record, now }: View,
 ): void {
-  const report = (
-    of: 'client' | 'organization',
-    { windowMs, tokens, remaining, endsInMs }: Quota,
-    foreign?: number,
-  ) => {
-    emit('quota_observed', { of, windowMs, tokens, remaining, resetAt: clock.now() + endsInMs, foreign });
-  };
   const askedAt = record.spent.find(({ id }) => id === reserved.id)?.at ?? reserved.at;
   const isWritten = !sharedRecord.unsettled?.has(reserved);
-  for (const said of quota) report('client', said, isWritten ? foreignIn(record, said, askedAt, now) : undefined);
-  for (const said of organizationQuota) report('organization', said);
+  const said: Readonly<Record<QuotaOwner, readonly Quota[]>> = { client: quota, organization: organizationQuota };
+  for (const [of, figures] of Object.entries(said) as [QuotaOwner, readonly Quota[]][]) {
+    for (const figure of figures) {
+      const { windowMs, tokens, remaining, endsInMs } = figure;
+      const foreign = of === 'client' && isWritten ? foreignIn(record, figure, askedAt, now) : undefined;
+      emit('quota_observed', { of, windowMs, tokens, remaining, resetAt: clock.now() + endsInMs, foreign });
+    }
+  }
 }
 
 /**

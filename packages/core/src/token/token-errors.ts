@@ -85,7 +85,8 @@ export function errorOf(settings: Settings, denial: Denial, view: View, details?
       const message = `The last renewal brought no later expiry; the next one is possible at ${when}.`;
       return serviceAuthError('ERR_TOKEN_RESPONSE', message, { reason: 'expires_in', retryAt });
     }
-    case 'limit':
+    default:
+      denial.cause satisfies 'limit';
       return limitError(denial, retryAt, when, view, settings);
   }
 }
@@ -145,6 +146,14 @@ function lengthOf(windowMs: number): string {
   return `${windowMs / unit} ${name}`;
 }
 
+/** True if a request of this outcome may have brought a token. */
+const mayHaveIssued: Readonly<Record<Hint['kind'], boolean>> = {
+  unreached: false,
+  unknown: true,
+  died: true,
+  refused: false,
+};
+
 function backoffError(
   last: Partial<Hint> | undefined,
   retryAt: number,
@@ -154,7 +163,7 @@ function backoffError(
 ): AnyServiceAuthError {
   const { addressedBy, timeoutMs } = settings;
   const { kind, status, code } = last ?? {};
-  const ambiguous = kind === 'unknown' || kind === 'died';
+  const ambiguous = kind !== undefined && mayHaveIssued[kind];
   if (kind === 'unknown' && code !== undefined) {
     const reason = code as TokenResponseReason;
     const message = `The token endpoint's answer ${flawOf(reason, details)}. A token was counted; the next attempt is possible at ${when}.`;

@@ -67,7 +67,7 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
     availableNow: cold,
     available: { cold, refresh: available('refresh'), rejected: available('rejected'), reset: available('reset') },
     refusedUntil: local(refused?.until),
-    refusedBecause: refused && becauseOf(refused),
+    refusedBecause: refused && shownCauses[refused.cause],
     spentAt: local(spentAt(record, now, limits)),
     newRecord: newRecord && {
       allowed: newRecord.allowed,
@@ -119,23 +119,18 @@ function isIssuance(one: Spent): boolean {
   return one.refusedAt === undefined && isOneRequest(one);
 }
 
-function becauseOf({ cause }: Refused): Usage['refusedBecause'] {
-  switch (cause) {
-    case 'deaths':
-    case 'misconfigured':
-      return 'backoff';
-    case 'rejections':
-    case 'renewal':
-      // These refuse nobody who has no token.
-      return undefined;
-    case 'backoff':
-    case 'credentials':
-    case 'full':
-    case 'limit':
-    case 'rate_limited':
-      return cause;
-  }
-}
+/** What people see of each cause. Undefined: it refuses nobody who has no token. */
+const shownCauses: Readonly<Record<Refused['cause'], Usage['refusedBecause']>> = {
+  backoff: 'backoff',
+  credentials: 'credentials',
+  deaths: 'backoff',
+  full: 'full',
+  limit: 'limit',
+  misconfigured: 'backoff',
+  rate_limited: 'rate_limited',
+  rejections: undefined,
+  renewal: undefined,
+};
 
 /** Returns the holds of a record, by the clock of this machine. */
 export function holdsIn(view: View, limits: Limits, clock: Clock): Hold[] {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Store } from '@service-auth/core';
 import type { ContractCase } from '../contract/contract-case.ts';
 import { within } from '../contract/within.ts';
 import { changeTo, type DefineCase, expectKept, expectRefusal, freshKey, write } from './fixture.ts';
@@ -8,6 +9,7 @@ const deadlineMs = 2_000;
 const closedMs = 30_000;
 const lostByOpen =
   'the record is gone: this case called close(), and open() a second time, which must open the same records and not an empty store';
+const durabilities: Readonly<Record<Store['durability'], true>> = { process: true, durable: true, replicated: true };
 const tenYearsMs = 10 * 365 * 86_400_000;
 
 /** The store keeps every write that it acknowledged, and every handle sees it. */
@@ -59,7 +61,7 @@ export function enduranceCases(define: DefineCase): ContractCase[] {
     }),
 
     define('every handle says the same of its durability', async ({ store, another }) => {
-      assert.ok(['process', 'durable', 'replicated'].includes(store.durability), 'durability is not one of the three');
+      assert.ok(Object.hasOwn(durabilities, store.durability), 'durability is not one of the three');
       assert.equal((await another()).durability, store.durability, 'another handle has another durability');
     }),
 
