@@ -5,6 +5,7 @@ import { adaptPages } from './markdown.ts';
 import { navigation, sidebar } from './navigation.ts';
 import { writeRedirects } from './redirects.ts';
 import { repositoryUrl } from './repository.ts';
+import { search } from './search.ts';
 import { writeTexts } from './texts.ts';
 
 const description = 'One access token for a whole fleet: 150 tokens a day are enough.';
@@ -37,18 +38,7 @@ export default defineConfig({
     nav: navigation(),
     sidebar: sidebar(),
     outline: [2, 3],
-    search: {
-      provider: 'local',
-      options: {
-        // Who searches for "test" has code to test, so the evidence and the decisions come last. The page gets this function as text.
-        miniSearch: {
-          searchOptions: {
-            boostDocument: (page: string) =>
-              /\/(decisions\/|evidence\/|performance|reliability)/.test(page) ? 0.3 : 1,
-          },
-        },
-      },
-    },
+    search: { provider: 'local', options: search },
     socialLinks: [{ icon: 'github', link: repositoryUrl }],
     editLink: { pattern: `${repositoryUrl}/edit/main/docs/:path` },
   },

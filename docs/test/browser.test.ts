@@ -355,14 +355,47 @@ describe.runIf(browser)('the page about stores', () => {
 });
 
 describe.runIf(browser)('the search', () => {
-  test('finds how to test code before how this code was tested', async () => {
-    await page.goto(`${site.url}start/`);
+  /** The first results for these words, best first. */
+  async function found(words: string): Promise<string[]> {
+    await page.goto(`${site.url}upgrading`);
     await page.getByRole('button', { name: 'Search' }).first().click();
-    await page.locator('#localsearch-input').fill('testing');
+    await page.locator('#localsearch-input').fill(words);
     const results = page.locator('.VPLocalSearchBox .result');
     await results.first().waitFor();
-    const links = await results.evaluateAll((found) => found.map((link) => link.getAttribute('href') ?? ''));
-    const [first = 0, background = links.length] = ['/testing#', '/reliability'].map((path) =>
+    const links = await results.evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''));
+    return links.map((link) => link.slice(new URL(site.url).pathname.length));
+  }
+
+  test.each([
+    ['share token between pods', 'choosing-a-store'],
+    ['keycloak', 'servers#keycloak'],
+    ['cognito', 'servers#amazon-cognito'],
+    ['mock in tests', 'testing#with-mocks'],
+    ['redis is down', 'packages/redis#questions'],
+    ['rotate the secret', 'production#rotate-the-secret'],
+    ['where did the tokens go', 'issuance-limits#where-did-the-150-go'],
+    ['got', 'packages/got'],
+    ['ky', 'packages/fetch#with-ky'],
+    ['nestjs', 'packages/nestjs'],
+    ['limit per hour', 'set-your-limit'],
+    ['reserve', 'the-reserve'],
+    ['75 of 150', 'the-reserve'],
+    ['serverless', 'serverless'],
+    ['noeviction', 'packages/redis'],
+    ['forTesting', 'packages/nestjs#testing'],
+    ['createTestClock', 'packages/testing#the-clock'],
+    ['redisStore prefix', 'packages/redis'],
+    ['vulnerability', 'project/security'],
+    ['lifetimeMs', 'how-it-works#how-long'],
+    ['logging', 'observability#logs'],
+  ])('finds what answers: %s', async (words, answer) => {
+    const results = await found(words);
+    expect(results.slice(0, 4).filter((link) => link.startsWith(answer))).not.toEqual([]);
+  });
+
+  test('finds how to test code before how this code was tested', async () => {
+    const links = await found('testing');
+    const [first = 0, background = links.length] = ['testing#', 'reliability'].map((path) =>
       links.findIndex((link) => link.includes(path)),
     );
     expect(first).toBeGreaterThanOrEqual(0);

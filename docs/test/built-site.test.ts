@@ -33,6 +33,16 @@ test('the site has the pages of docs, packages and the reference', () => {
   }
 });
 
+test('the search knows every page', () => {
+  const [file = '', ...others] = globSync('assets/chunks/@localSearchIndex*.js', { cwd: dist });
+  expect(others).toEqual([]);
+  const index = readFileSync(join(dist, file), 'utf8');
+  const unknown = [...pages.keys()]
+    .filter((page) => page !== '404.html')
+    .filter((page) => !index.includes(`"/${page.replace(/(?:(?<=\/|^)index)?\.html$/, '')}#`));
+  expect(unknown).toEqual([]);
+});
+
 test('every link leads to a page or a file, and its anchor to an element', () => {
   const dead: string[] = [];
   for (const [file, html] of pages) {
