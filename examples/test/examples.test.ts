@@ -48,6 +48,16 @@ test('axios-existing-app.ts uses the service that the environment names', async 
   expect(service.findSecrets(lines.join('\n'))).toEqual([]);
 });
 
+test('several-apis.ts sends each API the token for its audience', async () => {
+  const lines = await outputOf('several-apis.ts');
+  expect(lines.toSorted()).toEqual([
+    '/api/v1/billing got the token for https://billing.example/',
+    '/api/v1/billing/invoices got the token for https://billing.example/',
+    '/api/v1/orders got the token for https://orders.example/',
+    'Tokens spent: 2 of 120',
+  ]);
+});
+
 test('custom-http-stack.ts gets along with node:http alone', async () => {
   const lines = await outputOf('custom-http-stack.ts');
   expect(lines.map((line) => line.replace(/\d+ characters/, 'N characters'))).toEqual([

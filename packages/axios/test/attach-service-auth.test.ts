@@ -1,6 +1,6 @@
 import { createServiceAuth } from '@service-auth/core';
 import { serviceUnavailable } from '@service-auth/core/http';
-import { createAuth, startService } from '@service-auth/test-support/service';
+import { createAuth, startService, startTwoApis } from '@service-auth/test-support/service';
 import { startForeignOrigin } from '@service-auth/testing';
 import globalAxios, { type AxiosInstance } from 'axios';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -438,4 +438,16 @@ test('refuses a client without baseUrl at once', async () => {
       '[service-auth/axios] This client has no baseUrl, so no request would have its token. Set the option baseUrl of createServiceAuth, or SERVICE_BASE_URL (not SERVICE_AUTH_BASE_URL), to the address of the API.',
     ),
   );
+});
+
+test('one instance sends each API the token of its own source of one client', async () => {
+  const { service, auth, billing, urls, sent } = await startTwoApis();
+  const instance = createInstance(globalAxios, service, auth);
+  const detach = attachServiceAuth(instance, billing);
+  await Promise.all([urls.orders, urls.billing, urls.billing].map((url) => instance.get(url)));
+  expect(sent().toSorted()).toEqual(['billing: billing', 'billing: billing', 'orders: orders']);
+  detach();
+  await instance.get(urls.billing);
+  expect(sent().at(-1)).toBe('billing: undefined');
+  expect(service.counts.issued).toBe(2);
 });

@@ -12,6 +12,7 @@ test('instances of both flavours of the declarations, and of old ones, can be at
   expectTypeOf<CommonJsInstance>().toExtend<Instance>();
   expectTypeOf<oldest.AxiosInstance>().toExtend<Instance>();
   expectTypeOf<ServiceAuth>().toExtend<Parameters<typeof attachServiceAuth>[1]>();
+  expectTypeOf<ReturnType<ServiceAuth['for']>>().toExtend<Parameters<typeof attachServiceAuth>[1]>();
 });
 
 test('requests and instances know serviceAuth', () => {

@@ -25,7 +25,7 @@ export type {
   TokenResponseWarning,
 } from './contract/events.ts';
 export type { IssuanceLimit, IssuanceWindow } from './contract/issuance-limit.ts';
-export type { ServiceAuthOptions } from './contract/options.ts';
+export type { ServiceAuthOptions, TokenOptions } from './contract/options.ts';
 export type {
   Store,
   StoreCallOptions,

@@ -289,7 +289,7 @@ describe('createServiceAuthFromEnv', () => {
 
   test('an audience that is a list, as serve takes it, is a problem', async () => {
     expect(await problemsOf({ ...env, SERVICE_AUTH_AUDIENCE: 'orders billing' })).toEqual({
-      SERVICE_AUTH_AUDIENCE: expect.stringContaining('name one, or create a client for each'),
+      SERVICE_AUTH_AUDIENCE: expect.stringContaining('name one, and get the others from auth.for({ audience })'),
     });
   });
 

@@ -9,6 +9,7 @@ const methods = [
   'invalidate',
   'reportAccepted',
   'reportBypass',
+  'for',
   'reset',
   'retryNow',
   'getUsage',

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { inspect } from 'node:util';
 import { fetchTransport } from '@service-auth/core';
-import { createAuth, startForeign, startService } from '@service-auth/test-support/service';
+import { createAuth, startForeign, startService, startTwoApis } from '@service-auth/test-support/service';
 import * as undici from 'undici';
 import { afterEach, describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import { createAuthFetch } from '../src/index.ts';
@@ -519,4 +519,13 @@ test('with bufferRequests, an abort ends the wait for a body that does not end',
   const reason = new Error('the caller left');
   controller.abort(reason);
   await expect(response).rejects.toBe(reason);
+});
+
+test('sends each API the token of its own source of one client', async () => {
+  const { service, auth, billing, urls, sent } = await startTwoApis();
+  await createAuthFetch(auth)(urls.orders);
+  await createAuthFetch(billing)(urls.billing);
+  await createAuthFetch(billing)(urls.orders);
+  expect(sent()).toEqual(['orders: orders', 'billing: billing', 'orders: undefined']);
+  expect(service.counts.issued).toBe(2);
 });

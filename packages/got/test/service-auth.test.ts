@@ -3,7 +3,13 @@ import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { inspect } from 'node:util';
 import { serviceUnavailable } from '@service-auth/core/http';
-import { createAuth, createEagerSource, startForeign, startService } from '@service-auth/test-support/service';
+import {
+  createAuth,
+  createEagerSource,
+  startForeign,
+  startService,
+  startTwoApis,
+} from '@service-auth/test-support/service';
 import newest, {
   type ExtendOptions,
   type Got,
@@ -733,4 +739,13 @@ test('refuses a client without baseUrl at once', async () => {
       '[service-auth/got] This client has no baseUrl, so no request would have its token. Set the option baseUrl of createServiceAuth, or SERVICE_BASE_URL (not SERVICE_AUTH_BASE_URL), to the address of the API.',
     ),
   );
+});
+
+test('sends each API the token of its own source of one client', async () => {
+  const { service, auth, billing, urls, sent } = await startTwoApis();
+  const api = newest.extend(serviceAuth(auth), serviceAuth(billing));
+  await api(urls.orders);
+  await api(urls.billing);
+  expect(sent()).toEqual(['orders: orders', 'billing: billing']);
+  expect(service.counts.issued).toBe(2);
 });

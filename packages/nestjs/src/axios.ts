@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { type AttachServiceAuthOptions, attachServiceAuth } from '@service-auth/axios';
-import { ServiceAuthError } from '@service-auth/core';
+import { ServiceAuthError, type TokenSource } from '@service-auth/core';
 import { getServiceAuthToken, type ServiceAuth } from '@service-auth/nestjs';
 import type { CreateAxiosDefaults } from 'axios';
 import { getBaseUrlToken } from './base-url-token.ts';
@@ -69,11 +69,12 @@ const Configurable: ConfigurableModule = Object.assign(ConfigurableModuleClass, 
  */
 export class ServiceAuthHttpModule extends Configurable {
   /**
-   * Attaches the token to an existing `HttpService`. Returns a function that detaches it. Call it in a provider's factory: `onModuleInit` is too
-   * late for requests that other providers send in theirs.
+   * Attaches the token of `auth`, a client or what its `for()` returns, to an existing `HttpService`.
+   * Returns a function that detaches it. Call it in a provider's factory: `onModuleInit` is too late
+   * for requests that other providers send in theirs.
    * @throws Error for the `HttpService` of an `HttpModule` without options, because it is the default axios instance of the whole process
    */
-  static attachTo(httpService: HttpService, auth: ServiceAuth, options?: AttachServiceAuthOptions): () => void {
+  static attachTo(httpService: HttpService, auth: TokenSource, options?: AttachServiceAuthOptions): () => void {
     const { axiosRef } = httpService;
     // Only the default export of axios has this property, in every copy of axios.
     if ('isAxiosError' in axiosRef) {

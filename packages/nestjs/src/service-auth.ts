@@ -8,6 +8,8 @@ import type {
   RetryResult,
   ServiceAuthEventListener,
   SubscribeOptions,
+  TokenOptions,
+  TokenSource,
   Usage,
 } from '@service-auth/core';
 
@@ -20,6 +22,7 @@ export abstract class ServiceAuth implements Client {
   abstract getToken(options?: GetTokenOptions): Promise<AccessToken>;
   abstract peekToken(): AccessToken | undefined;
   abstract invalidate(token: AccessToken): Promise<void>;
+  abstract for(options: TokenOptions): TokenSource;
   abstract reset(options?: ResetOptions): Promise<ResetResult>;
   abstract retryNow(): Promise<RetryResult>;
   abstract getUsage(): Promise<Usage>;

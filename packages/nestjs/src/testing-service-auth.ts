@@ -49,8 +49,9 @@ export function createTestingServiceAuth(options: TestingServiceAuthOptions = {}
     toString: { value: () => `AccessToken ${shown.id} \u2192 use token.authorization` },
   }) as AccessToken;
   const nothing = async (): Promise<void> => {};
-  return {
+  const client: ServiceAuth = {
     covers: () => true,
+    for: () => client,
     async getToken({ signal } = {}) {
       signal?.throwIfAborted();
       return token;
@@ -64,4 +65,5 @@ export function createTestingServiceAuth(options: TestingServiceAuthOptions = {}
     close: nothing,
     [Symbol.asyncDispose]: nothing,
   };
+  return client;
 }

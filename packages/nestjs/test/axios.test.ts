@@ -3,7 +3,7 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import type { AccessToken } from '@service-auth/core';
 import { InjectServiceAuth, ServiceAuth, ServiceAuthModule } from '@service-auth/nestjs';
 import { ServiceAuthHttpModule } from '@service-auth/nestjs/axios';
-import { createAuth, startService } from '@service-auth/test-support/service';
+import { createAuth, startService, startTwoApis } from '@service-auth/test-support/service';
 import axios, { type AxiosResponse } from 'axios';
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, test } from 'vitest';
@@ -394,6 +394,14 @@ describe('attachTo', () => {
     detach();
     await firstValueFrom(http.get('/api/v1/orders'));
     expect(service.apiRequests.map(({ bearer }) => bearer)).toEqual(['valid', 'none']);
+  });
+
+  test('adds the token of a source of the client', async () => {
+    const { billing, urls, sent } = await startTwoApis();
+    const http = new HttpService(axios.create());
+    ServiceAuthHttpModule.attachTo(http, billing);
+    await firstValueFrom(http.get(urls.billing));
+    expect(sent()).toEqual(['billing: billing']);
   });
 
   test('refuses the axios of the whole process, and says what to import instead', async () => {

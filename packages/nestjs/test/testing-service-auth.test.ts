@@ -29,6 +29,7 @@ test('forTesting provides a client with a token that costs nothing', async () =>
     warnings: [],
   });
   expect(app.get(getServiceAuthToken('billing'))).toBe(auth);
+  expect(await auth.for({ audience: 'billing' }).getToken()).toBe(token);
 });
 
 test('the token of a test has the scheme that the API wants', async () => {

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { Readable, Writable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
-import { createAuth, startForeign, startService } from '@service-auth/test-support/service';
+import { createAuth, startForeign, startService, startTwoApis } from '@service-auth/test-support/service';
 import FormDataStream from 'form-data';
 import type { Dispatcher } from 'undici';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -940,3 +940,12 @@ test.each(Object.entries(copies))(
     expect(service.counts.issued).toBe(1);
   },
 );
+
+test('one agent sends each API the token of its own source of one client', async () => {
+  const { service, auth, billing, urls, sent } = await startTwoApis();
+  const undici = Object.values(copies)[0] as Undici;
+  const dispatcher = createAgent(undici, serviceAuthInterceptor(auth), serviceAuthInterceptor(billing));
+  for (const url of [urls.orders, urls.billing]) await (await undici.request(url, { dispatcher })).body.dump();
+  expect(sent()).toEqual(['orders: orders', 'billing: billing']);
+  expect(service.counts.issued).toBe(2);
+});

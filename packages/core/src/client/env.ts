@@ -125,7 +125,8 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
   }
   if (store !== undefined) mistakes.push({ option: variables.store, message: problemOfAddress(store) });
   if (/\S\s+\S/.test(texted['audience'] ?? '')) {
-    const message = 'has several audiences, and a token is for one: name one, or create a client for each of them';
+    const message =
+      'has several audiences, and a token is for one: name one, and get the others from auth.for({ audience })';
     mistakes.push({ option: variables.audience, message });
   }
   mistakes.push(...[...wrong].map((option) => ({ option, message: 'must be a string' })));

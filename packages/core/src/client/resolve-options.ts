@@ -11,13 +11,13 @@ import {
 } from '../contract/config-problems.ts';
 import type { ConfigProblem } from '../contract/errors.ts';
 import { resolveLimits } from '../contract/issuance-limit.ts';
-import type { ServiceAuthOptions } from '../contract/options.ts';
+import type { ServiceAuthOptions, TokenOptions } from '../contract/options.ts';
 import { problemsOfRequest } from '../contract/problems-of-request.ts';
-import type { Addresses, CheckedOptions } from '../contract/settings.ts';
+import type { Addresses, CheckedOptions, CommonSettings } from '../contract/settings.ts';
 import type { Store } from '../contract/store.ts';
 import { defaultTransport } from '../endpoint/fetch-transport.ts';
 import { jsonAuthentication } from '../endpoint/json-request.ts';
-import { resolveHeaders, resolveParameters } from '../endpoint/resolve-parameters.ts';
+import { optionsOf, resolveHeaders, resolveParameters } from '../endpoint/resolve-parameters.ts';
 import { resolveTokenAddress } from '../endpoint/token-address.ts';
 import { urlScope } from '../endpoint/url-scope.ts';
 import { durabilities } from '../ledger/limits.ts';
@@ -109,13 +109,10 @@ export function resolveOptions(given: ServiceAuthOptions): CheckedOptions {
   const limits = resolveLimits(options.issuanceLimit, store, report);
 
   if (problems.length > 0 || !addresses) throw configError(problems);
-  const asked = resolveParameters(options);
   const { waitUntil, onEvent, clientId, clientSecret, instance } = options as ServiceAuthOptions;
   const common = Object.freeze({
     ...addresses,
-    audience: asked.audience,
-    scope: asked.scope,
-    parameters: asked.parameters,
+    ...resolveParameters(options as ServiceAuthOptions),
     authentication,
     tokenTypes: `${[options.recognizedTokenTypes ?? [], options.scheme ?? []].flat()}`.toLowerCase(),
     headers: resolveHeaders(options.headers),
@@ -143,7 +140,41 @@ function addressesOf(options: Partial<ServiceAuthOptions>, report: Report): Addr
   if (typeof baseUrl === 'string') report('baseUrl', baseUrl);
   if (!address || typeof baseUrl === 'string') return undefined;
   const { issuer } = options;
-  return { ...address, issuer, baseUrl: baseUrl?.href, covers: urlScope(baseUrl, address.tokenUrl) };
+  const covers = urlScope(baseUrl, address.tokenUrl);
+  return { ...address, issuer, baseUrl: baseUrl?.href, covers, allowInsecureHttp: insecure };
+}
+
+const tokenOptionNames = Object.keys({
+  audience: true,
+  scope: true,
+  resource: true,
+  parameters: true,
+  baseUrl: true,
+} satisfies Record<keyof TokenOptions, true>);
+
+/**
+ * Checks the options of another token of a client, and returns the settings for it.
+ * @throws `ERR_CONFIG` with all problems
+ */
+export function resolveToken(common: CommonSettings, given: TokenOptions): CommonSettings {
+  const problems: ConfigProblem[] = [];
+  const report = reportTo(problems);
+  // Nothing in it must be given, so anything else would be taken for the client's own token.
+  if (typeof given !== 'object' || given === null) report('options', 'must be an object such as { audience }');
+  const options = ownProperties(typeof given === 'object' && given);
+  reportUnknown(options, tokenOptionNames, report);
+  const present = Object.entries(options).filter(([, value]) => value !== undefined);
+  const asked: TokenOptions = ownProperties({ ...optionsOf(common.parameters), ...Object.fromEntries(present) });
+  const { audience, baseUrl: address = common.baseUrl } = asked;
+  if (audience !== undefined) report('audience', problemOfText(audience, 512));
+  problems.push(...problemsOfRequest(asked as Record<string, unknown>));
+  const baseUrl = address === undefined ? undefined : parseAddress(address, common.allowInsecureHttp);
+  if (typeof baseUrl === 'string') report('baseUrl', baseUrl);
+  if (problems.length > 0 || typeof baseUrl === 'string') throw configError(problems);
+  const { addressedBy, tokenUrl } = common;
+  const tokenEndpoint = addressedBy === 'tokenEndpoint' ? tokenUrl : undefined;
+  const named = resolveParameters({ ...asked, tokenEndpoint });
+  return Object.freeze({ ...common, ...named, baseUrl: baseUrl?.href, covers: urlScope(baseUrl, tokenUrl) });
 }
 
 /** Returns whether a client authentication has what it must have. Somebody else may have written it. */

@@ -1,19 +1,14 @@
 import type { AccessToken } from '../contract/access-token.ts';
-import { configError } from '../contract/config-problems.ts';
 import type { ServiceAuthEventListener, SubscribeOptions } from '../contract/events.ts';
-import type { ServiceAuthOptions } from '../contract/options.ts';
+import type { ServiceAuthOptions, TokenOptions } from '../contract/options.ts';
 import type { CheckedOptions, CommonSettings } from '../contract/settings.ts';
-import type { GetTokenOptions, TokenSource } from '../contract/token-source.ts';
-import { instantOf } from '../platform/clock.ts';
-import type { Instant } from '../platform/instant.ts';
+import type { TokenSource } from '../contract/token-source.ts';
 import { within } from '../platform/pause.ts';
-import { isYoung, servableLifeMs } from '../token/cached-token.ts';
-import { type CallerWait, callerWait, problemOf } from '../token/caller-wait.ts';
-import { accepted, due, need, rejected, resetBegun, resetDone, retried } from '../token/memory.ts';
-import { ignoringFailure } from '../token/running-flight.ts';
+import { Listeners } from '../token/client-events.ts';
+import { SecretMemory } from '../token/client-secret.ts';
+import { ClientToken } from '../token/client-token.ts';
+import { resetBegun, resetDone } from '../token/memory.ts';
 import { closedError } from '../token/token-errors.ts';
-import { TokenKeeper } from '../token/token-keeper.ts';
-import { distrust, isTrusted, type TrustedToken } from '../token/trusted-token.ts';
 import {
   type ResetOptions,
   type ResetResult,
@@ -24,7 +19,7 @@ import {
   retryNow,
 } from '../usage/administration.ts';
 import type { Usage } from '../usage/usage.ts';
-import { resolveOptions } from './resolve-options.ts';
+import { resolveOptions, resolveToken } from './resolve-options.ts';
 
 // Compilers and `lib`s from before explicit resource management have no such symbols. These are the declarations of `esnext.disposable`, which merge with them.
 // A reference to that `lib` would not compile before TypeScript 5.2, and promise `DisposableStack`, which Node 20 lacks.
@@ -42,10 +37,27 @@ declare global {
 }
 
 const closeWithinMs = 2_000;
-const soonMs = 1_000;
 
-/** A client of the service for one audience and one client id. All clients with the same client id share one budget. */
+/**
+ * A client of the service for one client id, and the source of one token of it. `for()` returns the
+ * sources of its other tokens. All clients with the same client id share one budget.
+ */
 export interface ServiceAuth extends TokenSource {
+  /**
+   * Returns the source of another token of this client: for another audience, say, or with other
+   * scopes. The source has the record, secret, limit, settings and listeners of this client, and HTTP
+   * adapters take it in the place of a client. An option that is left out, or undefined, is that of
+   * the client.
+   *
+   * The same token and `baseUrl` give the same source, so call it wherever you need one. A client
+   * keeps its sources until it ends, about 2 kB each and their tokens. `close()` of the client ends
+   * them: their `getToken()` then rejects with `ERR_CLOSED`.
+   *
+   * Events and `getUsage()` name the token in `audience`, and `retryNow()` is for all tokens of the
+   * client. `reset()` resets the token of the client alone: for another one, create a client.
+   * @throws `ERR_CONFIG` with all problems of the options
+   */
+  for(options: TokenOptions): TokenSource;
   /**
    * Reports that the token is compromised. When this has resolved, no `getToken()` of this process returns it, and 30 seconds later none of a process that can read the store.
    * The API still accepts the token until it expires or the provider revokes it. The token is dropped even if no replacement can be issued now: the
@@ -92,71 +104,59 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
 
 // Its methods are functions of each client, because people write `const { getToken } = auth`, or spread a client.
 class Client implements ServiceAuth {
-  readonly #settings: CommonSettings;
-  readonly #keeper: TokenKeeper;
+  readonly #options: CheckedOptions;
+  readonly #listeners: Listeners;
+  readonly #secret = new SecretMemory();
+  readonly #token: ClientToken;
+  /** The other tokens, by name. */
+  #others: Map<string, ClientToken> | undefined;
+  /** What `for()` gave, by the name of the token and the address of the API. */
+  #sources: Map<string, TokenSource> | undefined;
   readonly baseUrl: string | undefined;
-  readonly covers: ServiceAuth['covers'];
+  readonly covers: TokenSource['covers'];
+  readonly getToken: TokenSource['getToken'];
+  readonly peekToken: TokenSource['peekToken'];
+  readonly invalidate: TokenSource['invalidate'];
+  readonly reportAccepted: (token: AccessToken) => void;
 
   constructor(options: CheckedOptions) {
-    this.#settings = options.common;
-    this.#keeper = new TokenKeeper(options);
+    this.#options = options;
+    this.#listeners = new Listeners(options.instance);
+    this.#token = new ClientToken(options, this.#listeners, this.#secret);
     this.baseUrl = options.common.baseUrl;
     this.covers = options.common.covers;
+    this.getToken = this.#token.getToken;
+    this.peekToken = this.#token.peekToken;
+    this.invalidate = this.#token.invalidate;
+    this.reportAccepted = this.#token.reportAccepted;
   }
 
-  readonly getToken = (options?: GetTokenOptions): Promise<AccessToken> => {
-    const problem = options && problemOf(options);
-    if (problem) return Promise.reject(configError([problem]));
-    if (options?.signal?.aborted) return Promise.reject(options.signal.reason);
-    if (options?.minLifeMs) return this.#wait(options);
-    const { trusted } = this.#keeper;
-    if (trusted && isTrusted(trusted, this.#settings.clock)) return trusted.promise;
-    distrust(trusted);
-    const now = instantOf(this.#settings.clock);
-    if (need(this.#keeper.memory, now) !== 'serve') return this.#wait(options);
-    return this.#serve(now).promise;
-  };
+  readonly reportBypass = (): void => this.#token.events.bypass(this.baseUrl);
 
-  readonly peekToken = (): AccessToken | undefined => {
-    const { trusted } = this.#keeper;
-    if (trusted && isTrusted(trusted, this.#settings.clock)) return trusted.token;
-    const now = instantOf(this.#settings.clock);
-    const needed = need(this.#keeper.memory, now);
-    const isInProcess = this.#settings.store.durability === 'process';
-    // This call starts no work that is due. If some is due, the token is not trusted, and the next `getToken()` starts it.
-    distrust(trusted);
-    return needed === 'serve' || (needed === 'revalidate' && isInProcess) ? this.#keeper.trust(now).token : undefined;
+  readonly for = (options: TokenOptions): TokenSource => {
+    const common = resolveToken(this.#options.common, options);
+    const { tokenName, baseUrl, covers } = common;
+    if (tokenName === this.#options.common.tokenName && baseUrl === this.baseUrl) return this;
+    this.#sources ??= new Map();
+    const known = JSON.stringify([tokenName, baseUrl]);
+    const source = this.#sources.get(known) ?? sourceOf(this.#tokenFor(common), baseUrl, covers);
+    this.#sources.set(known, source);
+    return source;
   };
-
-  readonly invalidate = async (token: AccessToken): Promise<void> => {
-    if (typeof token?.authorization !== 'string') return;
-    const keeper = this.#keeper;
-    const { memory, outcome } = rejected(keeper.memory, token.authorization, instantOf(this.#settings.clock));
-    keeper.remember(memory);
-    if (outcome === 'renew') keeper.reporters += 1;
-    keeper.events.rejection(token.id, outcome);
-  };
-
-  readonly reportAccepted = (token: AccessToken): void => {
-    this.#keeper.memory = accepted(this.#keeper.memory, token.id);
-  };
-
-  readonly reportBypass = (): void => this.#keeper.events.bypass();
 
   readonly reset = async (options?: ResetOptions): Promise<ResetResult> => {
-    const keeper = this.#open();
+    const token = this.#open();
     const reason = reasonOf(options);
-    const { memory } = keeper;
-    keeper.remember(resetBegun(memory));
-    const { result, upTo } = await keeper.run((parts) => resetTokens(parts, memory, reason));
-    keeper.remember(resetDone(keeper.memory, upTo));
+    const { memory } = token;
+    token.remember(resetBegun(memory));
+    const { result, upTo } = await token.run((parts) => resetTokens(parts, memory, reason));
+    token.remember(resetDone(token.memory, upTo));
     return result;
   };
 
   readonly retryNow = async (): Promise<RetryResult> => {
-    const keeper = this.#open();
-    const result = await keeper.run(retryNow);
-    keeper.remember(retried(keeper.memory));
+    const result = await this.#open().run(retryNow);
+    for (const token of this.#tokens()) token.retry();
     return result;
   };
 
@@ -165,85 +165,41 @@ class Client implements ServiceAuth {
   };
 
   readonly subscribe = (listener: ServiceAuthEventListener, options?: SubscribeOptions): (() => void) => {
-    return this.#keeper.events.subscribe(listener, options);
+    return this.#listeners.subscribe(listener, options);
   };
 
   readonly close = async (): Promise<void> => {
-    await within(closeWithinMs, this.#settings.clock, () => this.#keeper.close(closedError()));
-    this.#keeper.letGo();
+    this.#secret.key = undefined;
+    const ending = () => Promise.all(this.#tokens().map((token) => token.close(closedError())));
+    await within(closeWithinMs, this.#options.common.clock, ending);
+    for (const token of this.#tokens()) token.letGo();
   };
 
   readonly [Symbol.asyncDispose] = (): Promise<void> => this.close();
 
-  async #wait(options: GetTokenOptions | undefined): Promise<AccessToken> {
-    const wait = callerWait(options?.signal, options?.maxWaitMs, this.#settings.clock);
-    try {
-      return await (options?.minLifeMs ? this.#obtainWithLife(options.minLifeMs, wait) : this.#obtain(wait));
-    } catch (error) {
-      this.#keeper.events.unavailable(wait.newsOf(error));
-      throw error;
-    } finally {
-      wait.end();
-    }
+  #open(): ClientToken {
+    if (this.#token.closed) throw closedError();
+    return this.#token;
   }
 
-  async #obtain(wait: CallerWait): Promise<AccessToken> {
-    // A caller that did not report the 401 need not wait for another token: the 401 may be about another route of the API.
-    let isReporter: boolean | undefined;
-    for (;;) {
-      const keeper = this.#open();
-      const now = instantOf(this.#settings.clock);
-      const needed = need(keeper.memory, now);
-      if (needed === 'serve') return this.#serve(now).token;
-      if (needed === 'rejected') isReporter ??= keeper.isReporter();
-      // A usable token is served even if the record cannot be read; an event reports the failure.
-      if (needed === 'revalidate') await wait.for(ignoringFailure(keeper.read(1)));
-      else if (needed !== 'rejected' || isReporter) await wait.for(keeper.acquire(needed, 1));
-      else {
-        const flight = ignoringFailure(keeper.acquire(needed, 1));
-        await wait.for({ ...flight, outcome: within(soonMs, this.#settings.clock, () => flight.outcome) });
-        const later = instantOf(this.#settings.clock);
-        const lives = need({ ...keeper.memory, mustReplace: false }, later) === 'serve';
-        if (keeper.memory.mustReplace && lives) return keeper.trust(later).token;
-        isReporter = true;
-      }
-    }
+  #tokens(): ClientToken[] {
+    return [this.#token, ...(this.#others?.values() ?? [])];
   }
 
-  /** Renews a token that has less life left. If that is refused or takes too long, returns it nevertheless. */
-  async #obtainWithLife(minLifeMs: number, wait: CallerWait): Promise<AccessToken> {
-    let before: AccessToken | undefined;
-    // Renew twice at most. The first time, this call may join a renewal in the background, which gives up when another process is asking.
-    for (let renewals = 0; ; renewals++) {
-      const token = await this.#obtain(wait);
-      const { cached } = this.#keeper.memory;
-      const now = instantOf(this.#settings.clock);
-      const isEnough = cached && (servableLifeMs(cached, now) >= minLifeMs || isYoung(cached, now));
-      if (isEnough || renewals === 2 || (before && before.id !== token.id)) return token;
-      before = token;
-      await wait.for(ignoringFailure(this.#open().acquire('refresh', 1, true))).catch((error) => {
-        if (!wait.isOver) throw error;
-      });
-      if (wait.isOver) return token;
-    }
+  #tokenFor(common: CommonSettings): ClientToken {
+    const { tokenName } = common;
+    if (tokenName === this.#options.common.tokenName) return this.#token;
+    this.#others ??= new Map();
+    const token =
+      this.#others.get(tokenName) ?? new ClientToken({ ...this.#options, common }, this.#listeners, this.#secret);
+    token.closed = this.#token.closed;
+    this.#others.set(tokenName, token);
+    return token;
   }
+}
 
-  #open(): TokenKeeper {
-    if (this.#keeper.closed) throw closedError();
-    return this.#keeper;
-  }
-
-  /** Serves the cached token, and starts the work that is due meanwhile. Nobody waits for that work. */
-  #serve(now: Instant): TrustedToken {
-    const keeper = this.#keeper;
-    // In request-bound runtimes the end of this request would abort a token request, which costs a token.
-    if (this.#settings.requestBound && !this.#settings.waitUntil) return keeper.trust(now);
-    const { memory, renew, revalidate } = due(keeper.memory, now);
-    keeper.memory = memory;
-    // Trust the token first, because a listener that hears of the work may close the client.
-    const served = keeper.trust(now);
-    if (renew) void keeper.acquire('refresh', 0);
-    if (revalidate) void keeper.read(0);
-    return served;
-  }
+function sourceOf(token: ClientToken, baseUrl: string | undefined, covers: TokenSource['covers']): TokenSource {
+  const { getToken, peekToken, invalidate, reportAccepted } = token;
+  const reportBypass = () => token.events.bypass(baseUrl);
+  return { baseUrl, covers, getToken, peekToken, invalidate, reportAccepted, reportBypass };
 }

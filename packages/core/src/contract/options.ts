@@ -90,3 +90,17 @@ export interface ServiceAuthOptions {
   /** The source of time, for tests. Default: the clocks of this machine. */
   clock?: Clock | undefined;
 }
+
+/** Options of {@link ServiceAuth.for}: which token it is, and where it may go. One that is left out, or undefined, is that of the client. */
+export interface TokenOptions {
+  /** The identifier of the API: 1 to 512 characters. */
+  audience?: string | undefined;
+  /** The scopes of the token: a text, or a list. They replace those of the client. */
+  scope?: string | readonly string[] | undefined;
+  /** The resources that the token is for (RFC 8707): absolute URIs. They replace those of the client. */
+  resource?: string | readonly string[] | undefined;
+  /** Further parameters of the token request. They replace those of the client. */
+  parameters?: Readonly<Record<string, string>> | undefined;
+  /** The address of the API. Adapters send this token only to its origin, at or below its path. */
+  baseUrl?: string | URL | undefined;
+}

@@ -11,7 +11,7 @@ import type { Transport } from './transport.ts';
 /** The checked options that clients have in common, with defaults. Clients with equal options share one frozen object. */
 export interface CommonSettings extends Lifeline, Addresses {
   /** The name of the token in the record: the audience, if nothing else is asked for. */
-  readonly audience: string;
+  readonly tokenName: string;
   /** What is asked for. */
   readonly parameters: TokenParameters;
   readonly scope: string;
@@ -55,4 +55,6 @@ export interface Addresses extends TokenAddress {
   readonly issuer: string | undefined;
   readonly baseUrl: string | undefined;
   readonly covers: (url: string | URL) => boolean;
+  /** http: is allowed for hosts other than loopback. */
+  readonly allowInsecureHttp: boolean;
 }

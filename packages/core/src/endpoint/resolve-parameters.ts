@@ -1,15 +1,15 @@
-import type { ServiceAuthOptions } from '../contract/options.ts';
+import type { ServiceAuthOptions, TokenOptions } from '../contract/options.ts';
 import type { TokenParameters } from '../contract/token-parameters.ts';
 import { parseUrl } from '../platform/address.ts';
 import { ownProperties } from '../platform/untrusted.ts';
 
-/** What a client asks for. */
+/** A token request, as far as it says which token is asked for. */
 export interface Asked {
   /**
    * The name of the token in the record: the audience, if nothing else is asked for. If more is, the query of the token endpoint and a line for each parameter follow;
    * then the first line is empty without an audience. No value has a line end, and no parameter begins with a question mark, so no two requests have one name.
    */
-  readonly audience: string;
+  readonly tokenName: string;
   /** The scopes as they are sent. Empty: none. */
   readonly scope: string;
   readonly parameters: TokenParameters;
@@ -22,7 +22,7 @@ export function resolveParameters({
   scope,
   resource,
   parameters,
-}: Partial<ServiceAuthOptions>): Asked {
+}: Pick<ServiceAuthOptions, 'tokenEndpoint' | Exclude<keyof TokenOptions, 'baseUrl'>>): Asked {
   const scopes = [scope ?? []].flat().join(' ');
   const rest: TokenParameters = [
     ...unique([resource ?? []].flat()).map((uri) => ['resource', uri] as const),
@@ -34,7 +34,7 @@ export function resolveParameters({
   const lines = [...(query ? [query] : []), ...named.map((line) => line.join('='))];
   const name = [audience, ...lines, ''].join('\n');
   return {
-    audience: audience && lines.length === 0 ? audience : name,
+    tokenName: audience && lines.length === 0 ? audience : name,
     scope: scopes,
     parameters: [
       ...(audience ? [['audience', audience] as const] : []),
@@ -42,6 +42,18 @@ export function resolveParameters({
       ...asked,
     ],
   };
+}
+
+const namedOptions = ['audience', 'grant_type', 'scope', 'resource'];
+
+/** Returns the options from which `resolveParameters` made these parameters. */
+export function optionsOf(parameters: TokenParameters): TokenOptions {
+  const valuesOf = (option: string) => parameters.filter(([name]) => name === option).map(([, value]) => value);
+  const [audience] = valuesOf('audience');
+  const [scope] = valuesOf('scope');
+  const resource = valuesOf('resource');
+  const further = Object.fromEntries(parameters.filter(([name]) => !namedOptions.includes(name)));
+  return { audience, scope, resource: resource.length > 0 ? resource : undefined, parameters: further };
 }
 
 const noHeaders: Readonly<Record<string, string>> = Object.freeze(ownProperties({}));

@@ -96,7 +96,7 @@ export interface RequestedToken {
 
 /** Returns the name of such a token as `getUsage()` shows it: the audience, and what else is asked for. */
 export function shownNameOf(token: RequestedToken): string {
-  return shownTokenName(resolveParameters(token).audience);
+  return shownTokenName(resolveParameters(token).tokenName);
 }
 
 /** A client secret with the options that belong to it, as in the options of `createServiceAuth()`. */
@@ -141,7 +141,7 @@ export async function secretInRecord(
   const credential = await clientAuthentication?.credentialId?.(request);
   const { id, secretId } = await sealingKey(clientSecret, storeKey, clientId, credential);
   const decoded = acceptedRecord(record);
-  const { audience: name } = resolveParameters(token);
+  const { tokenName: name } = resolveParameters(token);
   const rejected = stateOf(decoded, name).refusals?.[secretId] ?? decoded.refusals[secretId];
   const inUse = tokensInUse(decoded, now).filter((token) => token.name === name);
   const { refusals } = decoded;

@@ -33,7 +33,7 @@ interface Decided {
  */
 export async function acquireToken(parts: ClientParts, given: FlightInput, signal: AbortSignal): Promise<FlightResult> {
   const { settings, sharedRecord, settlement, secrets, usableTokens, leaseMs } = parts;
-  const { audience: name, clock, instance } = settings;
+  const { tokenName: name, clock, instance } = settings;
   const patience = createPatience(clock, leaseMs);
   const onWait = (wait: Wait) => {
     patience.begin(wait.waitsFor);

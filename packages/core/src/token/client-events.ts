@@ -9,8 +9,7 @@ import type {
   ServiceAuthEventType,
   SubscribeOptions,
 } from '../contract/events.ts';
-import type { ServiceAuthOptions } from '../contract/options.ts';
-import type { CheckedOptions, CommonSettings, Settings } from '../contract/settings.ts';
+import type { CheckedOptions, Settings } from '../contract/settings.ts';
 import { shownTokenName } from '../contract/token-parameters.ts';
 import { callIgnoringErrors } from '../platform/call-ignoring-errors.ts';
 import type { Instant } from '../platform/instant.ts';
@@ -45,40 +44,13 @@ const noSubscriptions: readonly Subscription[] = [];
 // The types of the events that report operations.
 const operations = /^(store_called|acquisition_)/;
 
-/** The events of one client, and its settings. It remembers what it reported, so that the same news are one event. */
-export class ClientEvents {
-  readonly common: CommonSettings;
-  readonly #clientId: string;
-  readonly #clientSecret: ServiceAuthOptions['clientSecret'];
+/** Who hears of the events of a client, and how its process is called. All tokens of the client share it. */
+export class Listeners {
   #instance: string | undefined;
-  #sleep: { readonly since: Instant; readonly ms: number } | undefined;
-  #rejections = noRejections;
   #subscriptions = noSubscriptions;
-  #repeated: Map<string, RepeatedNews> | undefined;
-  #isBypassed = false;
 
-  constructor({ common, clientId, clientSecret, instance }: CheckedOptions) {
-    this.common = common;
-    this.#clientId = clientId;
-    this.#clientSecret = clientSecret;
+  constructor(instance: string | undefined) {
     this.#instance = instance;
-  }
-
-  /** Everything that an attempt needs to know. */
-  forAttempt(): Settings {
-    const client = this;
-    return {
-      ...this.common,
-      clientId: this.#clientId,
-      clientSecret: this.#clientSecret,
-      emit: (type, fields, heard) => this.emit(type, fields, heard),
-      emitRecovered: () => this.#emitRecovered(),
-      emitRepeated: (type, fields, cause) => this.#emitRepeated(type, fields, cause),
-      observesOperations: this.observesOperations,
-      get instance() {
-        return client.instance;
-      },
-    };
   }
 
   /**
@@ -105,6 +77,50 @@ export class ClientEvents {
     };
   }
 
+  /** Returns who hears of an event of this type. */
+  of(type: ServiceAuthEventType): ServiceAuthEventListener[] {
+    const isOperation = operations.test(type);
+    return this.#subscriptions.filter((each) => each.operations || !isOperation).map(({ listener }) => listener);
+  }
+}
+
+/** The events of one token, and the settings of its client. It remembers what it reported, so that the same news are one event. */
+export class ClientEvents {
+  readonly #options: CheckedOptions;
+  readonly #listeners: Listeners;
+  #sleep: { readonly since: Instant; readonly ms: number } | undefined;
+  #rejections = noRejections;
+  #repeated: Map<string, RepeatedNews> | undefined;
+  #isBypassed = false;
+
+  constructor(options: CheckedOptions, listeners: Listeners) {
+    this.#options = options;
+    this.#listeners = listeners;
+  }
+
+  /** Everything that an attempt needs to know. */
+  forAttempt(): Settings {
+    const { common, clientId, clientSecret } = this.#options;
+    const listeners = this.#listeners;
+    return {
+      ...common,
+      clientId,
+      clientSecret,
+      emit: (type, fields, heard) => this.emit(type, fields, heard),
+      emitRecovered: () => this.#emitRecovered(),
+      emitRepeated: (type, fields, cause) => this.#emitRepeated(type, fields, cause),
+      observesOperations: this.observesOperations,
+      get instance() {
+        return listeners.instance;
+      },
+    };
+  }
+
+  /** True if anybody listens to the events of operations. */
+  get observesOperations(): boolean {
+    return this.#listeners.observesOperations;
+  }
+
   /** Reports an event to the listeners, if there are any. Those in `heard` know it, and the others join them. */
   emit<Type extends ServiceAuthEventType>(
     type: Type,
@@ -113,18 +129,16 @@ export class ClientEvents {
   ): void {
     // A token ends the trouble, so the next refusal is news again.
     if (type === 'token_issued' || type === 'token_adopted') this.#makeDue('issuance_refused');
-    const { onEvent, audience, clock } = this.common;
-    const isOperation = operations.test(type);
-    const subscriptions = this.#subscriptions.filter((each) => each.operations || !isOperation);
-    const subscribed = subscriptions.map(({ listener }) => listener);
-    const all = onEvent && !isOperation ? [onEvent, ...subscribed] : subscribed;
+    const { onEvent, tokenName, clock } = this.#options.common;
+    const subscribed = this.#listeners.of(type);
+    const all = onEvent && !operations.test(type) ? [onEvent, ...subscribed] : subscribed;
     const listeners = all.filter((listener) => !heard?.has(listener));
     if (listeners.length === 0) return;
     const event = {
       type,
       at: clock.now(),
-      audience: shownTokenName(audience),
-      instance: this.instance,
+      audience: shownTokenName(tokenName),
+      instance: this.#listeners.instance,
       ...fields,
     } as ServiceAuthEvent;
     for (const listener of listeners) {
@@ -145,7 +159,7 @@ export class ClientEvents {
     cause: string = type,
   ): void {
     this.#repeated ??= new Map();
-    const now = this.common.clock.monotonic();
+    const now = this.#options.common.clock.monotonic();
     const news = this.#repeated.get(cause) ?? { type, nextAt: now, count: 0 };
     this.#repeated.set(cause, news);
     news.count += 1;
@@ -180,13 +194,13 @@ export class ClientEvents {
     this.emit('clock_anomaly', { clock: 'machine', byMs: Math.round(machineSleepMs) });
   }
 
-  /** Reports that a request had an `Authorization` of its own. One report is enough to find out who sets it. */
-  bypass(): void {
+  /** Reports that a request to `baseUrl` had an `Authorization` of its own. One report is enough to find out who sets it. */
+  bypass(baseUrl: string | undefined): void {
     if (this.#isBypassed) return;
     this.#isBypassed = true;
     this.emit('token_bypassed', {});
     warn(
-      `A request to ${this.common.baseUrl} had an Authorization of its own, so it was sent without the token. Remove the ` +
+      `A request to ${baseUrl} had an Authorization of its own, so it was sent without the token. Remove the ` +
         'interceptor or default header that sets it: its tokens are not counted. If it is intended, send it with ' +
         'serviceAuth: false, or without the adapter.',
       'SERVICE_AUTH_TOKEN_BYPASSED',

@@ -24,7 +24,7 @@ export interface UsableTokens {
 }
 
 /** Creates the conversions for one client and audience. */
-export function createUsableTokens({ audience: name, clock, endpoint, scheme }: Settings): UsableTokens {
+export function createUsableTokens({ tokenName: name, clock, endpoint, scheme }: Settings): UsableTokens {
   /** Returns the context in which alone the sealed token opens. The client is part of the key. */
   function contextOf({ id, generation, lifetimeMs }: Pick<StoredToken, 'id' | 'generation' | 'lifetimeMs'>): string[] {
     return [endpoint, name, id, `${generation}`, `${lifetimeMs}`];

@@ -45,7 +45,7 @@ export async function readUsage(parts: ClientParts): Promise<Usage> {
 
 /** Returns who asks. If the client secret can't be had, it counts as the one that was rejected. */
 async function callerIn({ record, now }: View, { settings, secrets }: ClientParts): Promise<Caller> {
-  const { audience: name } = settings;
+  const { tokenName: name } = settings;
   const refusals = Object.entries({ ...record.refusals, ...stateOf(record, name).refusals });
   // Only these holds depend on the secret. The application's vault should not be asked for anything else.
   const isVain = record.tokens.some((token) => token.name === name && (token.renewAfter ?? 0) > now);
@@ -74,7 +74,7 @@ export async function resetTokens(
   reason: string | undefined,
 ): Promise<{ readonly result: ResetResult; readonly upTo: number }> {
   const { settings } = parts;
-  const { audience: name, clock, instance, limits } = settings;
+  const { tokenName: name, clock, instance, limits } = settings;
   const { cached } = memory;
   // A process that has not read the record for a while does not know which token the fleet uses.
   const isServed = need(memory, instantOf(clock)) === 'serve';

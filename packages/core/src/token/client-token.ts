@@ -1,0 +1,347 @@
+import type { AccessToken } from '../contract/access-token.ts';
+import { configError } from '../contract/config-problems.ts';
+import { isServiceAuthError } from '../contract/errors.ts';
+import type { ServiceAuthEventFields } from '../contract/events.ts';
+import type { CheckedOptions, CommonSettings } from '../contract/settings.ts';
+import type { GetTokenOptions, TokenSource } from '../contract/token-source.ts';
+import { instantOf, keepAlive } from '../platform/clock.ts';
+import type { Instant } from '../platform/instant.ts';
+import { outsideRequest } from '../platform/nextjs.ts';
+import { within } from '../platform/pause.ts';
+import { observe } from '../record/observe.ts';
+import type { SharedRecord } from '../record/shared-record.ts';
+import { sharedRecordOf } from '../record/shared-records.ts';
+import { acquireToken } from './acquire-token.ts';
+import { type CachedToken, isYoung, servableLifeMs, withExpiry } from './cached-token.ts';
+import { type CallerWait, callerWait, problemOf } from './caller-wait.ts';
+import { ClientEvents, type Listeners } from './client-events.ts';
+import { type ClientParts, createParts } from './client-parts.ts';
+import type { SecretMemory } from './client-secret.ts';
+import type { Flight } from './flight.ts';
+import {
+  accepted,
+  after,
+  due,
+  emptyMemory,
+  flightOf,
+  type Memory,
+  need,
+  rejected,
+  retried,
+  revalidated,
+  servableForMs,
+  servesRejected,
+  unusable,
+} from './memory.ts';
+import {
+  endFlight,
+  type FlightDetails,
+  ignoringFailure,
+  type RunningFlight,
+  startFlight,
+  type Wait,
+} from './running-flight.ts';
+import { closedError } from './token-errors.ts';
+import { distrust, isTrusted, type TrustedToken } from './trusted-token.ts';
+
+const soonMs = 1_000;
+
+// Counts the flights of all clients in this process.
+let acquisitions = 0;
+
+/**
+ * One token of a client, as this process knows it: the token in memory, and the work that gets another one. It keeps only what is needed between two
+ * calls, because a process may have thousands of them.
+ */
+export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 'reportBypass'> {
+  memory: Memory = emptyMemory;
+  closed = false;
+  readonly events: ClientEvents;
+  readonly #settings: CommonSettings;
+  readonly #secret: SecretMemory;
+  #trusted: TrustedToken | undefined;
+  /** The number of 401s that were reported whose callers have not come back for another token. */
+  #reporters = 0;
+  #reading: RunningFlight | undefined;
+  #acquiring: RunningFlight | undefined;
+  #sharedRecord: SharedRecord | undefined;
+  #isTelling = false;
+  #underWay: Set<() => void> | undefined;
+
+  /** `listeners` and `secret` belong to the client. */
+  constructor(options: CheckedOptions, listeners: Listeners, secret: SecretMemory) {
+    this.#settings = options.common;
+    this.#secret = secret;
+    this.events = new ClientEvents(options, listeners);
+  }
+
+  // These are functions of each object, because people write `const { getToken } = auth`, or spread a client.
+  readonly getToken = (options?: GetTokenOptions): Promise<AccessToken> => {
+    const problem = options && problemOf(options);
+    if (problem) return Promise.reject(configError([problem]));
+    if (options?.signal?.aborted) return Promise.reject(options.signal.reason);
+    if (options?.minLifeMs) return this.#wait(options);
+    const trusted = this.#trusted;
+    if (trusted && isTrusted(trusted, this.#settings.clock)) return trusted.promise;
+    distrust(trusted);
+    const now = instantOf(this.#settings.clock);
+    if (need(this.memory, now) !== 'serve') return this.#wait(options);
+    return this.#serve(now).promise;
+  };
+
+  readonly peekToken = (): AccessToken | undefined => {
+    const trusted = this.#trusted;
+    if (trusted && isTrusted(trusted, this.#settings.clock)) return trusted.token;
+    const now = instantOf(this.#settings.clock);
+    const needed = need(this.memory, now);
+    const isInProcess = this.#settings.store.durability === 'process';
+    // This call starts no work that is due. If some is due, the token is not trusted, and the next `getToken()` starts it.
+    distrust(trusted);
+    return needed === 'serve' || (needed === 'revalidate' && isInProcess) ? this.#trust(now).token : undefined;
+  };
+
+  readonly invalidate = async (token: AccessToken): Promise<void> => {
+    if (typeof token?.authorization !== 'string') return;
+    const { memory, outcome } = rejected(this.memory, token.authorization, instantOf(this.#settings.clock));
+    this.remember(memory);
+    if (outcome === 'renew') this.#reporters += 1;
+    this.events.rejection(token.id, outcome);
+  };
+
+  readonly reportAccepted = (token: AccessToken): void => {
+    this.memory = accepted(this.memory, token.id);
+  };
+
+  remember(next: Memory): void {
+    if (this.closed) return;
+    if (next.cached !== this.memory.cached || next.mustReplace) distrust(this.#trusted);
+    this.memory = next;
+    if (!next.mustReplace) this.#reporters = 0;
+  }
+
+  /** Forgets until when this process would not try to replace the token, because somebody ordered to try again. */
+  retry(): void {
+    this.remember(retried(this.memory));
+  }
+
+  /** Runs `job` with the parts that it needs, as a part of no incoming request. The process stays alive until then, or until {@link letGo}. */
+  run<Result>(job: (parts: ClientParts) => Promise<Result>): Promise<Result> {
+    const settings = this.events.forAttempt();
+    this.#sharedRecord ??= sharedRecordOf(this.#settings, settings.clientId);
+    const request = new AbortController();
+    const parts = createParts(settings, this.#sharedRecord, this.#secret, request);
+    return outsideRequest(() => {
+      const end = keepAlive(settings.clock);
+      const letGo = () => {
+        end();
+        request.abort();
+      };
+      this.#underWay ??= new Set();
+      this.#underWay.add(letGo);
+      return job(parts).finally(() => {
+        end();
+        this.#underWay?.delete(letGo);
+        // A set takes memory, and most clients have nothing under way.
+        if (this.#underWay?.size === 0) this.#underWay = undefined;
+      });
+    });
+  }
+
+  /** Keeps the process alive no longer. A token request that has no answer is aborted, and stays counted. */
+  letGo(): void {
+    for (const letGo of this.#underWay ?? []) letGo();
+  }
+
+  /** Serves no token any more, and ends all flights. */
+  async close(reason: Error): Promise<void> {
+    this.remember(emptyMemory);
+    this.closed = true;
+    await Promise.all([endFlight(this.#reading, reason), endFlight(this.#acquiring, reason)]);
+  }
+
+  async #wait(options: GetTokenOptions | undefined): Promise<AccessToken> {
+    const wait = callerWait(options?.signal, options?.maxWaitMs, this.#settings.clock);
+    try {
+      return await (options?.minLifeMs ? this.#obtainWithLife(options.minLifeMs, wait) : this.#obtain(wait));
+    } catch (error) {
+      this.events.unavailable(wait.newsOf(error));
+      throw error;
+    } finally {
+      wait.end();
+    }
+  }
+
+  async #obtain(wait: CallerWait): Promise<AccessToken> {
+    // A caller that did not report the 401 need not wait for another token: the 401 may be about another route of the API.
+    let isReporter: boolean | undefined;
+    for (;;) {
+      if (this.closed) throw closedError();
+      const now = instantOf(this.#settings.clock);
+      const needed = need(this.memory, now);
+      if (needed === 'serve') return this.#serve(now).token;
+      if (needed === 'rejected') isReporter ??= this.#isReporter();
+      // A usable token is served even if the record cannot be read; an event reports the failure.
+      if (needed === 'revalidate') await wait.for(ignoringFailure(this.#read(1)));
+      else if (needed !== 'rejected' || isReporter) await wait.for(this.#acquire(needed, 1));
+      else {
+        const flight = ignoringFailure(this.#acquire(needed, 1));
+        await wait.for({ ...flight, outcome: within(soonMs, this.#settings.clock, () => flight.outcome) });
+        const later = instantOf(this.#settings.clock);
+        const lives = need({ ...this.memory, mustReplace: false }, later) === 'serve';
+        if (this.memory.mustReplace && lives) return this.#trust(later).token;
+        isReporter = true;
+      }
+    }
+  }
+
+  /** Renews a token that has less life left. If that is refused or takes too long, returns it nevertheless. */
+  async #obtainWithLife(minLifeMs: number, wait: CallerWait): Promise<AccessToken> {
+    let before: AccessToken | undefined;
+    // Renew twice at most. The first time, this call may join a renewal in the background, which gives up when another process is asking.
+    for (let renewals = 0; ; renewals++) {
+      const token = await this.#obtain(wait);
+      const { cached } = this.memory;
+      const now = instantOf(this.#settings.clock);
+      const isEnough = cached && (servableLifeMs(cached, now) >= minLifeMs || isYoung(cached, now));
+      if (isEnough || renewals === 2 || (before && before.id !== token.id)) return token;
+      before = token;
+      if (this.closed) throw closedError();
+      await wait.for(ignoringFailure(this.#acquire('refresh', 1, true))).catch((error) => {
+        if (!wait.isOver) throw error;
+      });
+      if (wait.isOver) return token;
+    }
+  }
+
+  /** Serves the cached token, and starts the work that is due meanwhile. Nobody waits for that work. */
+  #serve(now: Instant): TrustedToken {
+    // In request-bound runtimes the end of this request would abort a token request, which costs a token.
+    if (this.#settings.requestBound && !this.#settings.waitUntil) return this.#trust(now);
+    const { memory, renew, revalidate } = due(this.memory, now);
+    this.memory = memory;
+    // Trust the token first, because a listener that hears of the work may close the client.
+    const served = this.#trust(now);
+    if (renew) void this.#acquire('refresh', 0);
+    if (revalidate) void this.#read(0);
+    return served;
+  }
+
+  /** Trusts the cached token for a while. */
+  #trust(now: Instant): TrustedToken {
+    const trusted = this.#trusted;
+    const token = withExpiry(trusted?.token, this.memory.cached as CachedToken, now);
+    // Every call returns the same resolved promise until there is another token, or another expiry of it.
+    const promise = trusted?.token === token ? trusted.promise : Promise.resolve(token);
+    // A number without a fraction needs no memory of its own.
+    this.#trusted = { token, promise, from: now.wall, forMs: Math.floor(servableForMs(this.memory, now)) };
+    return this.#trusted;
+  }
+
+  /** Returns whether a caller that comes while the cached token is rejected reported its 401: such callers come back at once. */
+  #isReporter(): boolean {
+    this.#reporters -= 1;
+    return this.#reporters >= 0;
+  }
+
+  /** Reads whether the fleet has a newer token. This never waits for the token endpoint. `callers`: how many calls wait for it. */
+  #read(callers: 0 | 1): RunningFlight {
+    const onEnd = () => {
+      this.#reading = undefined;
+    };
+    const running = this.#reading;
+    const flight = running ?? this.#start('revalidate', onEnd, false);
+    // In request-bound runtimes an abandoned flight never ends, so it is not shared.
+    if (!this.#settings.requestBound) this.#reading = flight;
+    return this.#join(flight, callers, !running);
+  }
+
+  /** Gets another token. `mustNotKeep`: the caller needs a token with a longer life than the cached one. So the flight waits for another process that requests one. */
+  #acquire(reason: Exclude<Flight['reason'], 'revalidate'>, callers: 0 | 1, mustNotKeep = false): RunningFlight {
+    const onEnd = () => {
+      this.#acquiring = undefined;
+    };
+    const running = this.#acquiring;
+    const flight = running ?? this.#start(reason, onEnd, mustNotKeep);
+    if (!this.#settings.requestBound) this.#acquiring = flight;
+    const joined = this.#join(flight, callers, !running);
+    // A caller with a rejected token joined a flight with another reason. If that failed, the loop of the caller starts one of its own.
+    return reason === 'rejected' && flight.details.reason !== reason ? ignoringFailure(joined) : joined;
+  }
+
+  #join(flight: RunningFlight, callers: 0 | 1, isFirst: boolean): RunningFlight {
+    const { details } = flight;
+    details.callers += callers;
+    // A listener may call `getToken()`. It gets no event about that call, because the two would call each other for ever.
+    if (this.#isTelling || !isFirst) return flight;
+    this.#isTelling = true;
+    const { acquisition, reason } = details;
+    this.events.emit('acquisition_started', { acquisition, reason, callers });
+    this.#isTelling = false;
+    return flight;
+  }
+
+  #start(reason: Flight['reason'], onEnd: () => void, mustNotKeep: boolean): RunningFlight {
+    const common = this.#settings;
+    const { observesOperations } = this.events;
+    acquisitions += 1;
+    const wait = { waitsFor: 'store', since: common.clock.monotonic() } as const;
+    const details: FlightDetails = { acquisition: acquisitions, reason, callers: 0, wait };
+    const fly = (signal: AbortSignal) => {
+      const observer = { clock: common.clock, observesOperations };
+      return observe(
+        observer,
+        () => this.#fly(details, signal, mustNotKeep),
+        (end, durationMs) => {
+          const outcome = 'result' in end ? end.result : 'failed';
+          const code = 'error' in end && isServiceAuthError(end.error) ? end.error.code : undefined;
+          const { acquisition, callers } = details;
+          this.events.emit('acquisition_ended', { outcome, code, acquisition, reason, callers, durationMs });
+        },
+      );
+    };
+    return startFlight(fly, common, details, onEnd);
+  }
+
+  /** Gets a token, or only reads the record. Resolves without a new token if the cached one is kept or was reset. */
+  async #fly(
+    details: FlightDetails,
+    signal: AbortSignal,
+    mustNotKeep: boolean,
+  ): Promise<ServiceAuthEventFields['acquisition_ended']['outcome']> {
+    const { clock, store } = this.#settings;
+    const { reason } = details;
+    const flight = flightOf(this.memory, reason, instantOf(clock));
+    const { cached, died, machineSleepMs } = flight;
+    if (cached && machineSleepMs > 0) this.events.sleep(cached.countedFrom, machineSleepMs);
+    const input = {
+      reason,
+      died,
+      cached,
+      mustNotKeep,
+      resetUpTo: this.memory.resetUpTo,
+      unusable: unusable(this.memory, flight, store.durability === 'process', mustNotKeep),
+      onConfirmed: (at: Instant, mayRetry: boolean) =>
+        this.remember(revalidated(mayRetry ? retried(this.memory) : this.memory, flight, at)),
+      onWait(wait: Wait) {
+        details.wait = wait;
+      },
+    };
+    try {
+      const result = await this.run((parts) => acquireToken(parts, input, signal));
+      const { cached: before } = this.memory;
+      this.remember(after(this.memory, flight, result, instantOf(clock), Math.random()));
+      if (result.kind !== 'token') return result.kind === 'keep' ? 'kept' : 'dropped';
+      const { token, adopted } = result.usable;
+      const { id: tokenId, expiresAt } = token;
+      if (!adopted) return 'issued';
+      if (this.memory.cached?.token !== token || before?.token.id === tokenId) return 'kept';
+      this.events.emit('token_adopted', { tokenId, expiresAt });
+      return 'adopted';
+    } catch (error) {
+      const now = instantOf(clock);
+      this.remember(after(this.memory, flight, { kind: 'failed' }, now, 0));
+      if (!servesRejected(flight, now)) throw error;
+      return 'kept';
+    }
+  }
+}
