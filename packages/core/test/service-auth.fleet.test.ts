@@ -285,9 +285,10 @@ describe('a back-off of the whole fleet', () => {
       retryAt: record.completeSince + hour,
     });
     const { message } = await waiting;
-    expect(message.replaceAll(/1(7\d|80) s/g, '3 min')).toBe(
+    // The clock of the test may advance while a slow machine is still reading the record.
+    expect(message.replaceAll(/1[78]\d s/g, '3 min')).toBe(
       `[service-auth] Gave up waiting for a token after 3 min: other processes, which could not get one, took 3 min of them. Try again at ${new Date(record.completeSince + hour).toISOString()}. See ${errorPage}#err_token_endpoint`,
     );
-    expect(clock.monotonic()).toBeLessThanOrEqual(3 * minute);
+    expect(clock.monotonic()).toBeLessThanOrEqual(3 * minute + 10 * second);
   });
 });
