@@ -34,7 +34,7 @@ const tools = 'tests/support/tools/';
 const judge = 'tests/protocol/src/judge/';
 // These functions know no I/O and no clock: the simulator and the properties rely on that.
 const pure = within([
-  ...['ledger/', 'token/memory.ts', 'token/cached-token.ts', 'token/usable-token.ts', 'token/flight.ts'],
+  ...['ledger/', 'token/memory.ts', 'token/cached-token.ts'],
   ...['contract/access-token.ts', 'platform/instant.ts'],
 ]);
 

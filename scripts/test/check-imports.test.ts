@@ -31,7 +31,7 @@ test('circles and forbidden imports fail the check, each with a sentence', () =>
     'packages/core/src/contract/lazy.ts': "void import('./events.ts');",
     'packages/core/src/contract/limit.ts': "import type { Limit } from '../ledger/limit.ts';",
     'packages/core/src/token/memory.ts': "import { x } from '../contract/events.ts';",
-    'packages/core/src/record/shared-record.ts': "import type { UsableToken } from '../token/usable-token.ts';",
+    'packages/core/src/record/shared-record.ts': "import type { UsableToken } from '../token/cached-token.ts';",
     'packages/core/src/usage/usage.ts': "import { need } from '../token/memory.ts';",
     'packages/core/src/sql/index.ts': "import type { View } from '../record/shared-record.ts';",
     'packages/core/src/ground/now.ts': "import { x } from '../contract/events.ts';",
@@ -53,7 +53,7 @@ test('circles and forbidden imports fail the check, each with a sentence', () =>
     expect.arrayContaining([
       ['packages/core/src/ledger/decide.ts', 'packages/core/src/contract/events.ts'],
       ['packages/core/src/token/memory.ts', 'packages/core/src/contract/events.ts'],
-      ['packages/core/src/record/shared-record.ts', 'packages/core/src/token/usable-token.ts'],
+      ['packages/core/src/record/shared-record.ts', 'packages/core/src/token/cached-token.ts'],
       ['packages/core/src/sql/index.ts', 'packages/core/src/record/shared-record.ts'],
       ['packages/core/src/platform/clock.ts', 'packages/core/src/ground/now.ts'],
       ['packages/core/test/index.test.ts', 'scripts/check.ts'],

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { createAccessToken } from '../src/contract/access-token.ts';
-import { cachedToken, isAlive, machineSleepMs, recounted, withExpiry } from '../src/token/cached-token.ts';
-import type { UsableToken } from '../src/token/usable-token.ts';
+import {
+  cachedToken,
+  isAlive,
+  machineSleepMs,
+  recounted,
+  type UsableToken,
+  withExpiry,
+} from '../src/token/cached-token.ts';
 import { hour, minute } from './support/bed.ts';
 
 const month = 31 * 24 * hour;

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { createAccessToken } from '../src/contract/access-token.ts';
 import type { Instant } from '../src/platform/instant.ts';
-import { type CachedToken, cachedToken } from '../src/token/cached-token.ts';
-import type { Flight } from '../src/token/flight.ts';
+import { type CachedToken, cachedToken, type UsableToken } from '../src/token/cached-token.ts';
 import {
   accepted,
   after,
   due,
   emptyMemory,
+  type Flight,
   flightOf,
   type Memory,
   need,
@@ -20,7 +20,6 @@ import {
   servesRejected,
   unusable,
 } from '../src/token/memory.ts';
-import type { UsableToken } from '../src/token/usable-token.ts';
 import { hour, minute, second } from './support/bed.ts';
 
 const lifetimeMs = 24 * hour;

@@ -1,7 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { abortable } from '../src/platform/abortable.ts';
-import { pause, timedOut, within } from '../src/platform/pause.ts';
+import { abortable, pause, timedOut, within } from '../src/platform/pause.ts';
 import { createManualClock, settled } from './support/manual-clock.ts';
 
 describe('pause', () => {

@@ -1,5 +1,10 @@
-import type { AccessToken, ServiceAuth, ServiceAuthEvent, ServiceAuthOptions } from '@service-auth/core';
-import { isServiceAuthError } from '@service-auth/core';
+import {
+  type AccessToken,
+  isServiceAuthError,
+  type ServiceAuth,
+  type ServiceAuthEvent,
+  type ServiceAuthOptions,
+} from '@service-auth/core';
 import type { Dice } from './faults.ts';
 import type { Judge } from './judge/judge.ts';
 import type { Asker, Call, FleetReset } from './judge/sights.ts';

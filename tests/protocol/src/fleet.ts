@@ -1,5 +1,4 @@
-import type { ServiceAuthOptions } from '@service-auth/core';
-import { isServiceAuthError } from '@service-auth/core';
+import { isServiceAuthError, type ServiceAuthOptions } from '@service-auth/core';
 import { type Client, createClient, type Surroundings } from './client.ts';
 import { sharedStoreKey } from './exchanges.ts';
 import { createMachine, type Machine } from './machine.ts';

@@ -1,5 +1,4 @@
-import type { ServiceAuth, ServiceAuthOptions } from '@service-auth/core';
-import { isServiceAuthError } from '@service-auth/core';
+import { isServiceAuthError, type ServiceAuth, type ServiceAuthOptions } from '@service-auth/core';
 import { createCalendars } from './calendars.ts';
 import type { Surroundings } from './client.ts';
 import { createExchanges } from './exchanges.ts';

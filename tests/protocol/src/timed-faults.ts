@@ -1,4 +1,4 @@
-import { decoded } from '../../../packages/core/src/record/store-answers.ts';
+import { decoded } from '../../../packages/core/src/record/store-calls.ts';
 import { recordWithSpent } from '../../../packages/core/src/record/stored-record.ts';
 import type { Exchanges } from './exchanges.ts';
 import type { Dice, TimedFault } from './faults.ts';

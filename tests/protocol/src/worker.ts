@@ -1,5 +1,4 @@
-import type { Campaign, Figures } from './campaign.ts';
-import { runCampaign } from './campaign.ts';
+import { type Campaign, type Figures, runCampaign } from './campaign.ts';
 import { serve } from './children.ts';
 import { modes } from './modes.ts';
 

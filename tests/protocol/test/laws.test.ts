@@ -5,7 +5,7 @@ import { countOf, leavesAt } from '../../../packages/core/src/ledger/count.ts';
 import { decide, type Query } from '../../../packages/core/src/ledger/decide.ts';
 import { type Limits, limitsFor, termLimits } from '../../../packages/core/src/ledger/limits.ts';
 import { type Caller, holdsOf } from '../../../packages/core/src/ledger/pace.ts';
-import { type Present, present, type Seen, united } from '../../../packages/core/src/ledger/present.ts';
+import { type Present, present, type Remembered, united } from '../../../packages/core/src/ledger/present.ts';
 import { isOneRequest, isOpen, type LedgerRecord, resetUpTo } from '../../../packages/core/src/ledger/record.ts';
 import { type KeptRecord, recordsOf } from '../src/kept-records.ts';
 import { createRandom, type Random } from '../src/random.ts';
@@ -94,7 +94,15 @@ describe.each(modes)('the records of a run of the mode %s', (mode) => {
       const minElapsedMs = random.between(0, day);
       const maxElapsedMs = minElapsedMs + random.between(0, day);
       const { id, sequence, movedMs } = memory.record;
-      const seen: Seen = { id, sequence, movedMs, record: memory.record, now: memory.now, minElapsedMs, maxElapsedMs };
+      const seen: Remembered = {
+        id,
+        sequence,
+        movedMs,
+        record: memory.record,
+        now: memory.now,
+        minElapsedMs,
+        maxElapsedMs,
+      };
       const now = Math.round(memory.now + random.pick([minElapsedMs, maxElapsedMs, random.between(-day, 2 * day)]));
       const once = present(loaded.record, seen, now, 'new');
       // What was changed is written before anything else happens.

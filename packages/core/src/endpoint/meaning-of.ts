@@ -5,8 +5,7 @@ import type { Answer } from '../ledger/settle.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import { isRefusal, isThrottling, readOAuthError } from './error-response.ts';
 import { maxBodyLength } from './fetch-transport.ts';
-import { headerOf } from './response-header.ts';
-import { retryAfterMs, retryDelayMs } from './retry-delay.ts';
+import { headerOf, retryAfterMs, retryDelayMs } from './response-headers.ts';
 import { type ExpectedToken, type IssuedToken, readTokenResponse, readTokenType } from './token-response.ts';
 
 /** The outcome of a request that got no token. */

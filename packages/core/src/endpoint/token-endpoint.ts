@@ -8,8 +8,7 @@ import { timedOut, within } from '../platform/pause.ts';
 import { describeError } from '../platform/untrusted.ts';
 import { answerIn, neverConnected } from './failed-exchange.ts';
 import { type Meaning, meaningOf } from './meaning-of.ts';
-import { readQuota } from './quota-header.ts';
-import { headerOf } from './response-header.ts';
+import { headerOf, readQuota } from './response-headers.ts';
 import type { ExpectedToken } from './token-response.ts';
 
 /** A token, or the outcome of a request that brought none. */

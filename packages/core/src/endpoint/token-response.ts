@@ -1,7 +1,7 @@
 import type { TokenResponseReason } from '../contract/errors.ts';
 import type { TokenResponseWarning } from '../contract/events.ts';
 import { maxLifetimeMs } from '../ledger/record.ts';
-import { fromBase64Url } from '../platform/base64.ts';
+import { fromBase64Url } from '../platform/bytes.ts';
 import { ownProperty } from '../platform/untrusted.ts';
 
 /** A token as the token endpoint sent it. */

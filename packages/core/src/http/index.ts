@@ -1,8 +1,9 @@
 // The entry for adapters of HTTP clients.
-export { abortable } from '../platform/abortable.ts';
+
 export { isLoopback } from '../platform/address.ts';
 export type { EnvironmentProxy } from '../platform/environment-proxy.ts';
 export { environmentProxy } from '../platform/environment-proxy.ts';
+export { abortable } from '../platform/pause.ts';
 export { ownProperties } from '../platform/untrusted.ts';
 export { discardBody, isReplayable, listenToErrors } from './body.ts';
 export { checkIsRejected } from './check-is-rejected.ts';

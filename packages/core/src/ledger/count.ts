@@ -1,6 +1,5 @@
-import type { Limits, TermLimits } from './limits.ts';
+import { agreedTerms, type EnforcedTerm, type Limits, type TermLimits, termsAt } from './limits.ts';
 import { type IssuanceReason, type LedgerRecord, type Spent, settledAt, type Term } from './record.ts';
-import { agreedTerms, type EnforcedTerm, termsAt } from './terms.ts';
 import { minute } from './units.ts';
 
 /** The room of one term for a token that is requested for one reason. */

@@ -1,4 +1,4 @@
-import { hasRoom, roomExpectedAt } from './bound.ts';
+import { hasRoom, roomExpectedAt } from './compact.ts';
 import type { Limits } from './limits.ts';
 import { type Caller, type Hold, holdsOf, lastOf, unenforcedHold, waitedFor } from './pace.ts';
 import {

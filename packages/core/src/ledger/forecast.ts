@@ -1,10 +1,9 @@
-import { roomExpectedAt } from './bound.ts';
+import { roomExpectedAt } from './compact.ts';
 import { costOf, countsFrom, roomAt, roomIn } from './count.ts';
 import { type Denial, fits, withReservation } from './decide.ts';
-import type { Limits, TermLimits } from './limits.ts';
+import { agreedTerms, type EnforcedTerm, enforcedTerms, type Limits, type TermLimits, termsAt } from './limits.ts';
 import { type Caller, holdsOf, isAlone, lastOf, mostUnderWay, waitedFor } from './pace.ts';
 import { type IssuanceReason, isOpen, type LedgerRecord, type Spent } from './record.ts';
-import { agreedTerms, type EnforcedTerm, enforcedTerms, termsAt } from './terms.ts';
 
 /** The purposes for which the limit keeps different shares. */
 export type Purpose = Exclude<IssuanceReason, 'expired'>;

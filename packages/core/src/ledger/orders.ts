@@ -1,8 +1,7 @@
 import { withReset } from './decide.ts';
-import type { Limits } from './limits.ts';
+import { keptTerms, type Limits } from './limits.ts';
 import { oneMoreSpaced, spacedUntil } from './pauses.ts';
 import { type LedgerRecord, type LogEntry, resetUpTo, type Spent, type StoredToken, tokenOf } from './record.ts';
-import { keptTerms } from './terms.ts';
 import { minute } from './units.ts';
 
 /** Every process that needs a token reads the record more often than this. */

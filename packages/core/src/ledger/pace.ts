@@ -1,5 +1,5 @@
 import { rejectedShareAt, roomAt } from './count.ts';
-import type { Limits, TermLimits } from './limits.ts';
+import { type EnforcedTerm, enforcedTerms, type Limits, observedTerms, type TermLimits, termsAt } from './limits.ts';
 import { isOfCredentials, isOutageCode } from './oauth-error.ts';
 import { pauseAfter, refusedUntil, spacedUntil, sparedUntil } from './pauses.ts';
 import {
@@ -13,7 +13,6 @@ import {
   stateOf,
   tokenOf,
 } from './record.ts';
-import { type EnforcedTerm, enforcedTerms, observedTerms, termsAt } from './terms.ts';
 import { minute } from './units.ts';
 
 /** At most this many token requests of a fleet may be under way. */

@@ -1,3 +1,4 @@
+import { unitedTerms, withTerms } from './limits.ts';
 import {
   isOneRequest,
   isUnknown,
@@ -11,14 +12,13 @@ import {
   withNamed,
 } from './record.ts';
 import { lapsed } from './settle.ts';
-import { unitedTerms, withTerms } from './terms.ts';
 import { minute } from './units.ts';
 
 /** The store's clock may gain so much within a day. */
 export const tolerableMs: number = 10 * minute;
 
 /** The record as this process read or wrote it last. */
-export interface Seen {
+export interface Remembered {
   readonly id: string;
   readonly sequence: number;
   readonly movedMs: number;
@@ -58,13 +58,18 @@ export interface Present {
  *
  * `id` is for a record that begins anew. `now` is the store's time.
  */
-export function present(loaded: LedgerRecord | undefined, seen: Seen | undefined, now: number, id: string): Present {
-  const lost = seen !== undefined && (loaded?.id !== seen.id || loaded.sequence < seen.sequence);
+export function present(
+  loaded: LedgerRecord | undefined,
+  remembered: Remembered | undefined,
+  now: number,
+  id: string,
+): Present {
+  const lost = remembered !== undefined && (loaded?.id !== remembered.id || loaded.sequence < remembered.sequence);
   // Nobody has written it since this process looked. An older one, too, is of the clock that this process knows.
-  const isSame = seen !== undefined && loaded?.id === seen.id && loaded.sequence <= seen.sequence;
-  const onClock = loaded && withClock(loaded, seen, isSame, now);
+  const isSame = remembered !== undefined && loaded?.id === remembered.id && loaded.sequence <= remembered.sequence;
+  const onClock = loaded && withClock(loaded, remembered, isSame, now);
   const found = onClock?.record ?? newRecord(id, now);
-  const whole = lost ? restored(found, loaded !== undefined, seen, isSame, now, id) : found;
+  const whole = lost ? restored(found, loaded !== undefined, remembered, isSame, now, id) : found;
   const time = Math.max(whole.latestAt, now);
   const gone = whole.spent.filter(({ until }) => until !== undefined && until <= time);
   const record = gone.reduce(lapsed, whole);
@@ -82,19 +87,19 @@ export function present(loaded: LedgerRecord | undefined, seen: Seen | undefined
 /** Returns a loaded record by the clock that the store shows now. */
 function withClock(
   loaded: LedgerRecord,
-  seen: Seen | undefined,
+  remembered: Remembered | undefined,
   isSame: boolean,
   now: number,
 ): { readonly record: LedgerRecord; readonly backMs: number } {
   // What others moved since is no step any more.
-  const movedMs = seen?.id === loaded.id ? loaded.movedMs - seen.movedMs : Number.POSITIVE_INFINITY;
-  const [min, max] = elapsedSince(seen).map((at) => at + movedMs) as [number, number];
+  const movedMs = remembered?.id === loaded.id ? loaded.movedMs - remembered.movedMs : Number.POSITIVE_INFINITY;
+  const [min, max] = elapsedSince(remembered).map((at) => at + movedMs) as [number, number];
   const latest = Math.max(loaded.latestAt, isSame ? min : 0);
   const backMs = latest - now > minute ? latest - now : 0;
   const record = backMs > 0 ? setBack(loaded, backMs, isSame ? Math.max(max, latest) - now : undefined, now) : loaded;
   const leapMs = now - (max - backMs);
   // Whoever looked while the clock was wrong saw no leap when another process put the record right.
-  const certainMs = isSame ? leapMs : Math.min(leapMs, now - elapsedSince(seen)[1]);
+  const certainMs = isSame ? leapMs : Math.min(leapMs, now - elapsedSince(remembered)[1]);
   if (certainMs <= tolerableMs) return { record, backMs };
   // If somebody wrote since the leap and did not move the instants, nobody knows which clock they are of.
   const isOfBefore = record.latestAt <= max - backMs;
@@ -120,25 +125,27 @@ function pastAfter(stepMs: number): number {
 }
 
 /** Returns the earliest and the latest instant that the store's clock can show now if it made no step. */
-function elapsedSince(seen: Seen | undefined): readonly [min: number, max: number] {
-  return seen ? [seen.now + seen.minElapsedMs, seen.now + seen.maxElapsedMs] : [0, Number.POSITIVE_INFINITY];
+function elapsedSince(remembered: Remembered | undefined): readonly [min: number, max: number] {
+  return remembered
+    ? [remembered.now + remembered.minElapsedMs, remembered.now + remembered.maxElapsedMs]
+    : [0, Number.POSITIVE_INFINITY];
 }
 
 /** Returns the record with what this process remembers. */
 function restored(
   found: LedgerRecord,
   isLoaded: boolean,
-  seen: Seen,
+  remembered: Remembered,
   isSame: boolean,
   now: number,
   id: string,
 ): LedgerRecord {
-  const [min, max] = elapsedSince(seen);
+  const [min, max] = elapsedSince(remembered);
   const isStep = min - now > minute || now - max > tolerableMs;
-  const memory = isStep ? moved(seen.record, pastAfter(now - min), now - max, now) : seen.record;
+  const memory = isStep ? moved(remembered.record, pastAfter(now - min), now - max, now) : remembered.record;
   const record = united(found, memory, now);
   // What others wrote since is lost, and the reserve insures it. A new id lets those unite it who look later.
-  const mayMiss = isLoaded && (isSame || found.completeSince <= now - seen.maxElapsedMs);
+  const mayMiss = isLoaded && (isSame || found.completeSince <= now - remembered.maxElapsedMs);
   return mayMiss ? { ...record, id, completeSince: now } : record;
 }
 

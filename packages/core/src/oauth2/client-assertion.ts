@@ -1,5 +1,5 @@
 import type { ClientAuthentication, UnwrittenRequest, WrittenRequest } from '../contract/client-authentication.ts';
-import { fromBase64Url } from '../platform/base64.ts';
+import { fromBase64Url } from '../platform/bytes.ts';
 import { ownProperties } from '../platform/untrusted.ts';
 import { formOf } from './form.ts';
 import { unknownOptions } from './unknown-options.ts';

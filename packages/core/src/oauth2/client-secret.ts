@@ -1,5 +1,5 @@
 import type { ClientAuthentication } from '../contract/client-authentication.ts';
-import { toBase64 } from '../platform/base64.ts';
+import { toBase64 } from '../platform/bytes.ts';
 import { ownProperties } from '../platform/untrusted.ts';
 import { formEncoded, formOf } from './form.ts';
 import { unknownOptions } from './unknown-options.ts';

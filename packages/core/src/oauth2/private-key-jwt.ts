@@ -1,7 +1,6 @@
 import type { ClientAuthentication, UnwrittenRequest } from '../contract/client-authentication.ts';
 import type { ConfigProblem } from '../contract/errors.ts';
-import { toBase64Url } from '../platform/base64.ts';
-import { randomBytes } from '../platform/random-bytes.ts';
+import { randomBytes, toBase64Url } from '../platform/bytes.ts';
 import { ownProperties } from '../platform/untrusted.ts';
 import { withJwt } from './client-assertion.ts';
 import { isSigningAlgorithm, type PrivateKey, type SigningAlgorithm } from './private-key.ts';

@@ -1,5 +1,5 @@
 import type { ConfigProblem } from '../contract/errors.ts';
-import { toBase64Url } from '../platform/base64.ts';
+import { toBase64Url } from '../platform/bytes.ts';
 import {
   describeKey,
   isSigningAlgorithm,

@@ -1,8 +1,51 @@
-// Without TLS a proxy could read the client secret. The fetch of Node has no option against a proxy; `node:http` has one.
-
 import { builtinModule } from './builtin-module.ts';
-import type { FetchedResponse, TokenRequestInit } from './token-fetch.ts';
 import { ownProperties, ownProperty } from './untrusted.ts';
+
+/** The part of fetch that a token request uses. */
+export type TokenFetch = (url: string, init: TokenRequestInit) => Promise<FetchedResponse>;
+
+/** The init of a token request. */
+export interface TokenRequestInit {
+  method: 'POST';
+  headers: Record<string, string>;
+  body: string;
+  signal: AbortSignal;
+  redirect: 'manual';
+}
+
+/** The part of a response that is read. The types of undici's fetch differ from those of the global one. */
+export interface FetchedResponse extends Pick<Response, 'status' | 'type' | 'ok' | 'text'> {
+  readonly headers: { get(name: string): string | null };
+  /** A web stream, or a stream of Node as with node-fetch. Without either, `text()` is called. */
+  readonly body?: { getReader(): BodyReader } | AsyncIterable<unknown> | null | undefined;
+}
+
+/** Reads a body in chunks, of which none is text. */
+export interface BodyReader {
+  read(): Promise<{ done?: false; value: Uint8Array } | { done: true; value?: unknown }>;
+  cancel(): Promise<unknown>;
+}
+
+/**
+ * Creates an init of which a polluted `Object.prototype` cannot redirect the request. Node copies an init into an ordinary object before it reads the
+ * missing members, so a `dispatcher` that the prototype has is set to the default.
+ */
+export function fetchInit<Init extends object>(members: Init): Init {
+  const init = ownProperties(members);
+  if ('dispatcher' in Object.prototype) Object.assign(init, { dispatcher: nodeDispatcher() });
+  return init;
+}
+
+/** Returns the dispatcher that Node's fetch uses by default. */
+function nodeDispatcher(): unknown {
+  // Node creates the dispatcher when it loads its fetch, which the first use of this class does.
+  void Headers;
+  return [2, 1]
+    .map((version) => ownProperty(globalThis, Symbol.for(`undici.globalDispatcher.${version}`)))
+    .find(Boolean);
+}
+
+// Without TLS a proxy could read the client secret. The fetch of Node has no option against a proxy; `node:http` has one.
 
 /** The part of `node:http` that is used here. */
 interface NodeHttp {

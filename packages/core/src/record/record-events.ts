@@ -1,9 +1,9 @@
 import type { ServiceAuthEventFields, ServiceAuthEventListener, ServiceAuthEventType } from '../contract/events.ts';
 import type { CommonSettings } from '../contract/settings.ts';
 import type { StoreSnapshot } from '../contract/store.ts';
-import { type Present, type Seen, tolerableMs } from '../ledger/present.ts';
+import { foreignTerms } from '../ledger/limits.ts';
+import { type Present, type Remembered, tolerableMs } from '../ledger/present.ts';
 import type { LedgerRecord } from '../ledger/record.ts';
-import { foreignTerms } from '../ledger/terms.ts';
 import type { Callers } from './store-calls.ts';
 
 const maxWarnings = 16;
@@ -43,7 +43,7 @@ export class RecordEvents {
   }
 
   /** Reports what became of the record, and of the store's clock, since `before`. `storeNow`: the clock's time. */
-  changes(callers: Callers, found: Present, before: Seen | undefined, storeNow: number): void {
+  changes(callers: Callers, found: Present, before: Remembered | undefined, storeNow: number): void {
     if (found.lost) tell(callers, 'ledger_lost', { restored: found.restored });
     const backMs = Math.max(found.clockBackMs, before ? before.now + before.minElapsedMs - storeNow : 0);
     const aheadMs = before ? storeNow - before.now - before.maxElapsedMs : 0;

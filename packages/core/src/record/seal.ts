@@ -1,5 +1,4 @@
-import { fromBase64Url, toBase64Url } from '../platform/base64.ts';
-import { randomBytes } from '../platform/random-bytes.ts';
+import { fromBase64Url, randomBytes, toBase64Url } from '../platform/bytes.ts';
 
 // This is CryptoKey, a name that the types of some platforms lack.
 type Key = Awaited<ReturnType<typeof crypto.subtle.deriveKey>>;

@@ -4,7 +4,8 @@ import { type Answer, settle } from '../ledger/settle.ts';
 import { instantOf } from '../platform/clock.ts';
 import { maxElapsedMs } from '../platform/instant.ts';
 import { background } from '../platform/pause.ts';
-import type { Intent, SharedRecord, Unsettled, View } from './shared-record.ts';
+import type { Intent, SharedRecord, Unsettled } from './shared-record.ts';
+import type { View } from './view.ts';
 
 /** Settles requests, and remembers answers while the store fails. */
 export interface Settlement {

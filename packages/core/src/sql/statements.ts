@@ -1,4 +1,4 @@
-import { abortable } from '../platform/abortable.ts';
+import { abortable } from '../platform/pause.ts';
 
 /** The first row of an answer. */
 export type Row = Record<string, unknown> | undefined;

@@ -1,4 +1,4 @@
-export { abortable } from '../platform/abortable.ts';
+export { abortable } from '../platform/pause.ts';
 export type { Reason } from './explain.ts';
 export { explain } from './explain.ts';
 export { onePerConnection } from './one-store.ts';

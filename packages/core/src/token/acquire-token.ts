@@ -1,17 +1,14 @@
 import { confirms, type Decision, decide, type Query } from '../ledger/decide.ts';
 import { isJustOrdered } from '../ledger/orders.ts';
 import { isOpen } from '../ledger/record.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Instant } from '../platform/instant.ts';
 import { pause } from '../platform/pause.ts';
-import { toLocalTime } from '../record/record-time.ts';
 import { randomId } from '../record/seal.ts';
-import type { View } from '../record/shared-record.ts';
-import type { ClientParts } from './client-parts.ts';
-import type { FlightResult } from './flight.ts';
-import { createPatience } from './patience.ts';
-import { reportDenial } from './report-issuance.ts';
-import type { FlightInput, Wait } from './running-flight.ts';
-import { isGood, keepUntil, sendReservedRequest } from './send-reserved-request.ts';
+import { toLocalTime, type View } from '../record/view.ts';
+import type { FlightResult } from './memory.ts';
+import type { ClientParts, FlightInput, Wait } from './running-flight.ts';
+import { isGood, keepUntil, reportDenial, sendReservedRequest } from './send-reserved-request.ts';
 import { errorOf, waitedTooLong } from './token-errors.ts';
 
 /** A caller may be refused by a record that is this old. */
@@ -127,7 +124,7 @@ function waitFor(until: number, { record, now, readAt }: View, name: string): Wa
 /** Decides by a recent read of the record. Nothing is written. */
 async function decideByRecentRead(parts: ClientParts, query: Query): Promise<Decided> {
   const { settings, sharedRecord } = parts;
-  const { view, now } = await sharedRecord.look(settings);
+  const { view, now } = await sharedRecord.view(settings);
   const decision = decide(view.record, now, query, settings.limits);
   return { decision, view, readAt: view.readAt };
 }
@@ -138,7 +135,7 @@ async function decideByRecentRead(parts: ClientParts, query: Query): Promise<Dec
  */
 async function decideAndReserve({ settings, sharedRecord }: ClientParts, query: Query): Promise<Decided> {
   const mayBeRefused = settings.clock.monotonic() - sharedRecord.refusedAt < refusesForMs;
-  const recent = mayBeRefused ? sharedRecord.recent(refusesForMs) : undefined;
+  const recent = mayBeRefused ? sharedRecord.recentView(refusesForMs) : undefined;
   if (recent) {
     const { view, now } = recent;
     const decision = decide(view.record, now, query, settings.limits);
@@ -153,4 +150,37 @@ async function decideAndReserve({ settings, sharedRecord }: ClientParts, query: 
     return { record: next, result: { decision, readAt } };
   });
   return { ...result, view, begunAt };
+}
+
+type Waited = Wait['waitsFor'];
+
+/** How long an attempt has waited, and for what. Time in which the event loop stood still hardly counts. */
+interface Patience {
+  /** Begins to wait for something else. */
+  begin(waitsFor: Waited): void;
+  /** Returns for how many milliseconds the attempt has waited. */
+  waitedMs(): number;
+  /** Returns what it waited for the longest, and for how many milliseconds. */
+  longest(): readonly [Waited, number];
+}
+
+/** Creates the patience of an attempt. Nothing takes longer than `mostMs` by itself, because every step has a deadline. */
+function createPatience(clock: Clock, mostMs: number): Patience {
+  const waited = new Map<Waited, number>();
+  let present: Waited = 'store';
+  let since = clock.monotonic();
+  const begin = (next: Waited) => {
+    const now = clock.monotonic();
+    waited.set(present, (waited.get(present) ?? 0) + Math.min(mostMs, now - since));
+    present = next;
+    since = now;
+  };
+  return {
+    begin,
+    waitedMs() {
+      begin(present);
+      return [...waited.values()].reduce((sum, ms) => sum + ms, 0);
+    },
+    longest: () => [...waited].reduce((most, one) => (one[1] > most[1] ? one : most)),
+  };
 }

@@ -1,7 +1,20 @@
 import { type AccessToken, createAccessToken, schemeOf } from '../contract/access-token.ts';
 import { marginOf, maxLifetimeMs } from '../ledger/record.ts';
 import { type Instant, sleptSince } from '../platform/instant.ts';
-import type { UsableToken } from './usable-token.ts';
+
+/** A token that this process can serve. */
+export interface UsableToken {
+  readonly token: AccessToken;
+  /** Orders the tokens of an audience: a later token has a higher generation. */
+  readonly generation: number;
+  /** Another process requested the token. */
+  readonly adopted: boolean;
+  readonly lifetimeMs: number;
+  /** The moment from which `usableUntil` was computed. */
+  readonly countedFrom: Instant;
+  /** The monotonic instant at which the process stops serving the token: its expiry less the margin. */
+  readonly usableUntil: number;
+}
 
 /** The token in memory. */
 export interface CachedToken extends UsableToken {

@@ -1,8 +1,7 @@
 import type { ConfigProblem } from '../contract/errors.ts';
 import type { GetTokenOptions } from '../contract/token-source.ts';
-import { abortable } from '../platform/abortable.ts';
 import type { Clock } from '../platform/clock.ts';
-import { background } from '../platform/pause.ts';
+import { abortable, background } from '../platform/pause.ts';
 import { describeError } from '../platform/untrusted.ts';
 import type { RunningFlight } from './running-flight.ts';
 import { tokenPending } from './token-errors.ts';

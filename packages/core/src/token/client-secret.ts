@@ -6,7 +6,7 @@ import { timedOut, within } from '../platform/pause.ts';
 import { describeError, ownText } from '../platform/untrusted.ts';
 import { keyOfProcess } from '../record/memory-store.ts';
 import { type SealingKey, sealingKey } from '../record/seal.ts';
-import { storeFailure } from '../record/store-answers.ts';
+import { storeFailure } from '../record/store-calls.ts';
 
 /** The present client secret, or what identifies the credential of a client without one, and the keys derived from it. */
 export interface CurrentSecret {

@@ -4,25 +4,22 @@ import { isServiceAuthError } from '../contract/errors.ts';
 import type { ServiceAuthEventFields } from '../contract/events.ts';
 import type { CheckedOptions, CommonSettings } from '../contract/settings.ts';
 import type { GetTokenOptions, TokenSource } from '../contract/token-source.ts';
-import { instantOf, keepAlive } from '../platform/clock.ts';
+import { type Clock, instantOf, keepAlive, observe } from '../platform/clock.ts';
 import type { Instant } from '../platform/instant.ts';
 import { outsideRequest } from '../platform/nextjs.ts';
 import { within } from '../platform/pause.ts';
-import { observe } from '../record/observe.ts';
-import type { SharedRecord } from '../record/shared-record.ts';
-import { sharedRecordOf } from '../record/shared-records.ts';
+import { type SharedRecord, sharedRecordOf } from '../record/shared-record.ts';
 import { acquireToken } from './acquire-token.ts';
 import { type CachedToken, isYoung, servableLifeMs, withExpiry } from './cached-token.ts';
 import { type CallerWait, callerWait, problemOf } from './caller-wait.ts';
 import { ClientEvents, type Listeners } from './client-events.ts';
-import { type ClientParts, createParts } from './client-parts.ts';
 import type { SecretMemory } from './client-secret.ts';
-import type { Flight } from './flight.ts';
 import {
   accepted,
   after,
   due,
   emptyMemory,
+  type Flight,
   flightOf,
   type Memory,
   need,
@@ -34,6 +31,8 @@ import {
   unusable,
 } from './memory.ts';
 import {
+  type ClientParts,
+  createParts,
   endFlight,
   type FlightDetails,
   ignoringFailure,
@@ -42,7 +41,6 @@ import {
   type Wait,
 } from './running-flight.ts';
 import { closedError } from './token-errors.ts';
-import { distrust, isTrusted, type TrustedToken } from './trusted-token.ts';
 
 const soonMs = 1_000;
 
@@ -344,4 +342,29 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
       return 'kept';
     }
   }
+}
+
+/**
+ * A token that is served without another decision, for less than a second by the wall clock: a step of that clock, a leap or a sleep ends this. The
+ * token is one small object, because with thousands of clients in a process a call costs as much as the memory it reads.
+ */
+export interface TrustedToken {
+  readonly token: AccessToken;
+  /** The resolved promise that every `getToken()` returns. */
+  readonly promise: Promise<AccessToken>;
+  /** The beginning of the span, by the wall clock. */
+  readonly from: number;
+  /** The length of the span. 0: it was ended. */
+  forMs: number;
+}
+
+/** Ends the span. A wall clock that has left it must not come back into it when it is set back. */
+function distrust(trusted: TrustedToken | undefined): void {
+  if (trusted) trusted.forMs = 0;
+}
+
+/** Returns whether this moment lies within the span. It reads the wall clock alone, because reading a clock is most of the cost of a call. */
+function isTrusted({ from, forMs }: TrustedToken, clock: Clock): boolean {
+  const afterMs = clock.now() - from;
+  return afterMs >= 0 && afterMs < forMs;
 }

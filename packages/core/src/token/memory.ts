@@ -7,8 +7,8 @@ import {
   machineSleepMs,
   recounted,
   servableLifeMs,
+  type UsableToken,
 } from './cached-token.ts';
-import type { Flight, FlightResult } from './flight.ts';
 
 // The memory of one process about its token, and the decisions that need nothing else. These functions are pure: callers pass time and randomness.
 // A number that is an instant counts monotonic milliseconds of this machine.
@@ -249,3 +249,20 @@ export function resetDone(memory: Memory, upTo: number): Memory {
   const next = { ...memory, resetUpTo };
   return memory.cached && memory.cached.generation <= resetUpTo ? withoutToken(next) : next;
 }
+
+/** One attempt to get a token. With the reason `revalidate` it requests none, and only reads whether the fleet has a newer one. */
+export interface Flight {
+  readonly reason: 'cold' | 'refresh' | 'rejected' | 'expired' | 'revalidate';
+  /** With `rejected`: the API had accepted the token before, so it died. */
+  readonly died: boolean;
+  /** The token in memory when the flight began. */
+  readonly cached: CachedToken | undefined;
+  /** The time for which the machine had slept by then. */
+  readonly machineSleepMs: number;
+}
+
+/** The result of a flight. `before`: the token in memory was not reset, and may be used again if the API does not know the new one yet. `keep`: keep the cached token; another one is possible after `retryAt`, a monotonic instant. `drop`: the cached token was reset. */
+export type FlightResult =
+  | { readonly kind: 'token'; readonly usable: UsableToken; readonly before: boolean }
+  | { readonly kind: 'keep'; readonly retryAt: number }
+  | { readonly kind: 'drop' };

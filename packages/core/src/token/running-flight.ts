@@ -1,13 +1,55 @@
 import type { TokenWait } from '../contract/errors.ts';
 import type { AcquisitionReason } from '../contract/events.ts';
+import type { Settings } from '../contract/settings.ts';
 import type { Query } from '../ledger/decide.ts';
-import { abortable } from '../platform/abortable.ts';
 import { callIgnoringErrors } from '../platform/call-ignoring-errors.ts';
 import type { Instant } from '../platform/instant.ts';
 import type { Lifeline } from '../platform/lifeline.ts';
 import { outsideRequest } from '../platform/nextjs.ts';
-import type { Flight } from './flight.ts';
-import type { UsableToken } from './usable-token.ts';
+import { abortable } from '../platform/pause.ts';
+import { createSettlement, type Settlement } from '../record/settlement.ts';
+import type { SharedRecord } from '../record/shared-record.ts';
+import { sendWithinMs } from '../record/store-calls.ts';
+import type { UsableToken } from './cached-token.ts';
+import { type ClientSecretSource, clientSecretSource, type SecretMemory } from './client-secret.ts';
+import type { Flight } from './memory.ts';
+import { createUsableTokens, type UsableTokens } from './usable-tokens.ts';
+
+/** The parts that a flight works with, or a call such as `reset()`. They are not kept afterwards, so that thousands of idle clients use little memory. */
+export interface ClientParts {
+  readonly settings: Settings;
+  readonly sharedRecord: SharedRecord;
+  readonly settlement: Settlement;
+  readonly secrets: ClientSecretSource;
+  readonly usableTokens: UsableTokens;
+  /** Aborts the token request. */
+  readonly request: AbortController;
+  /** The deadline of sending a request, from the reservation. */
+  readonly sendWithinMs: number;
+  readonly leaseMs: number;
+}
+
+/** Creates the parts. Between flights a client keeps its record and its memory of the secret. */
+export function createParts(
+  settings: Settings,
+  sharedRecord: SharedRecord,
+  secretMemory: SecretMemory,
+  request: AbortController,
+): ClientParts {
+  // The lease covers three steps: sending the request, its answer, and settling. With a short `timeoutMs` all of them have short deadlines.
+  const sendMs = sendWithinMs(settings);
+  const settleMs = Math.min(20_000, Math.max(sendMs, settings.timeoutMs));
+  return {
+    settings,
+    sharedRecord,
+    settlement: createSettlement(settings, sharedRecord),
+    secrets: clientSecretSource(settings, secretMemory),
+    usableTokens: createUsableTokens(settings),
+    request,
+    sendWithinMs: sendMs,
+    leaseMs: sendMs + settings.timeoutMs + settleMs,
+  };
+}
 
 /** What a flight waits for at this moment. The instants are monotonic. */
 export interface Wait extends Pick<TokenWait, 'waitsFor' | 'process'> {

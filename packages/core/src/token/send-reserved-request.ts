@@ -1,22 +1,44 @@
 import type { WrittenRequest } from '../contract/client-authentication.ts';
-import type { TokenResponseReason } from '../contract/errors.ts';
+import type { AnyServiceAuthError, TokenResponseReason } from '../contract/errors.ts';
+import type { QuotaOwner } from '../contract/events.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { FailedRequest } from '../endpoint/meaning-of.ts';
-import { requestToken } from '../endpoint/token-endpoint.ts';
-import { type LedgerRecord, reasonOf, resetUpTo, tokenOf } from '../ledger/record.ts';
+import { type Quotas, requestToken } from '../endpoint/token-endpoint.ts';
+import type { IssuedToken } from '../endpoint/token-response.ts';
+import { roomsIn, tightest } from '../ledger/count.ts';
+import { foreignIn } from '../ledger/quota.ts';
+import {
+  type IssuanceReason,
+  type LedgerRecord,
+  type Quota,
+  reasonOf,
+  resetUpTo,
+  type Spent,
+  stateOf,
+  tokenOf,
+} from '../ledger/record.ts';
 import { instantOf } from '../platform/clock.ts';
-import { maxElapsedMs } from '../platform/instant.ts';
-import type { View } from '../record/record-access.ts';
+import { type Instant, maxElapsedMs } from '../platform/instant.ts';
+import { warn } from '../platform/warn.ts';
 import { fingerprintOf } from '../record/seal.ts';
-import { isAlive } from './cached-token.ts';
-import type { ClientParts } from './client-parts.ts';
-import type { FlightResult } from './flight.ts';
-import { isRepeated, repeatedAnswer } from './repeated-answer.ts';
-import { reportIssuance, reportQuota } from './report-issuance.ts';
-import type { ReservedRequest } from './reserved-request.ts';
-import type { Wait } from './running-flight.ts';
+import type { View } from '../record/view.ts';
+import { isAlive, type UsableToken } from './cached-token.ts';
+import type { CurrentSecret } from './client-secret.ts';
+import type { FlightResult } from './memory.ts';
+import type { ClientParts, FlightInput, Wait } from './running-flight.ts';
 import { denialAfter, errorOf, expiredOnArrival } from './token-errors.ts';
-import type { UsableToken } from './usable-token.ts';
+
+/** A token request that the record has reserved a token for. */
+export interface ReservedRequest {
+  readonly flight: FlightInput;
+  readonly secret: CurrentSecret;
+  readonly reserved: Spent;
+  readonly view: View;
+  /** The moment just before the read of the record on which the reservation was written. */
+  readonly begunAt: Instant;
+  /** The record has a token that this process could not open. */
+  readonly couldNotOpen: boolean;
+}
 
 /** Sends the reserved request. Undefined: it came too late, or the token was reset on its way. */
 export async function sendReservedRequest(
@@ -131,4 +153,83 @@ async function failed(
 /** Keeps the cached token. `at`: an instant of the record from which another token is possible. The agreement may change, so the process asks again within an hour. */
 export function keepUntil({ settings: { clock } }: ClientParts, at: number, view: View): FlightResult {
   return { kind: 'keep', retryAt: clock.monotonic() + Math.min(Math.max(0, at - view.now), 3_600_000) };
+}
+
+// An endpoint may round `expires_in` up.
+const second = 1_000;
+
+/** The outcome of an answer that repeats a token. A cache may have answered, so it is unknown whether the endpoint received the request. */
+const repeatedAnswer = { kind: 'ambiguous', reason: 'cached' } as const;
+
+/**
+ * Returns whether an answer repeats a token that the fleet has already, or one that was reset. An endpoint may return one token until that expires, with
+ * the life that it has left. A cache repeats its whole lifetime, so the token would seem to expire later. A process that could not open the token in
+ * the record needs that token, so for it only one that was reset is a repetition.
+ */
+function isRepeated(
+  { lifetimeMs }: IssuedToken,
+  hash: string | undefined,
+  sentAt: Instant,
+  { flight: { reason }, view: { record, now, readAt }, reserved: { name, keyId }, couldNotOpen }: ReservedRequest,
+): boolean {
+  if (hash === undefined) return false;
+  const { resetUpTo = 0, resetHash } = stateOf(record, name);
+  if (resetHash === hash) return true;
+  // Only the clock of the store tells, because those of this machine may have been set.
+  const expiresAt = now + sentAt.monotonic - readAt.monotonic + lifetimeMs;
+  const mayRepeat = (until: number) => couldNotOpen || (reason !== 'rejected' && expiresAt - second < until);
+  return record.tokens.some(({ expiredBy = 0, ...token }) => {
+    if (token.name !== name || token.hash !== hash) return false;
+    return token.generation <= resetUpTo || (token.keyId === keyId && !mayRepeat(expiredBy));
+  });
+}
+
+/** Reports a token that was issued to this process. `view`: the record with it. */
+function reportIssuance(
+  { clientId, emit, limits }: Settings,
+  reason: IssuanceReason,
+  { token }: UsableToken,
+  { warnings, missingScope }: IssuedToken,
+  view: View,
+  durationMs: number,
+): void {
+  const { used, term } = tightest(roomsIn(view.record, view.now, limits, reason));
+  const { id: tokenId, expiresAt } = token;
+  const { usable } = term;
+  const missing = missingScope ? { missingScope } : {};
+  emit('token_issued', { reason, tokenId, expiresAt, used, usable, warnings, ...missing, durationMs });
+  if (missingScope) warn(`The token for ${clientId} lacks the scope ${missingScope}.`, 'SERVICE_AUTH_MISSING_SCOPE');
+}
+
+/** Reports what the provider counts, as the answer to a request said. `view`: the record with the request. While it is not written, others may know of more tokens. */
+function reportQuota(
+  { settings: { emit, clock }, sharedRecord }: ClientParts,
+  { quota = [], organizationQuota = [] }: Quotas,
+  reserved: Spent,
+  { record, now }: View,
+): void {
+  const askedAt = record.spent.find(({ id }) => id === reserved.id)?.at ?? reserved.at;
+  const isWritten = !sharedRecord.unsettled?.has(reserved);
+  const said: Readonly<Record<QuotaOwner, readonly Quota[]>> = { client: quota, organization: organizationQuota };
+  for (const [of, figures] of Object.entries(said) as [QuotaOwner, readonly Quota[]][]) {
+    for (const figure of figures) {
+      const { windowMs, tokens, remaining, endsInMs } = figure;
+      const foreign = of === 'client' && isWritten ? foreignIn(record, figure, askedAt, now) : undefined;
+      emit('quota_observed', { of, windowMs, tokens, remaining, resetAt: clock.now() + endsInMs, foreign });
+    }
+  }
+}
+
+/**
+ * Reports a denial, if the budget did not allow a token, or would not have done so. `error`: that of the denial.
+ */
+export function reportDenial(
+  { emitRepeated }: Settings,
+  reason: IssuanceReason,
+  error: AnyServiceAuthError,
+  type: 'issuance_refused' | 'issuance_over_limit' = 'issuance_refused',
+): void {
+  if (error.code !== 'ERR_ISSUANCE_LIMIT') return;
+  const { retryAt, limit, used, usable, windowMs, newRecord } = error;
+  emitRepeated(type, { reason, retryAt, limit, used, usable, windowMs, newRecord }, reason);
 }

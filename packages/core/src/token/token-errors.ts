@@ -1,7 +1,6 @@
 import { type AnyServiceAuthError, serviceAuthError, type TokenResponseReason } from '../contract/errors.ts';
 import type { Settings } from '../contract/settings.ts';
-import { isDirect } from '../endpoint/connection.ts';
-import { defaultTransport } from '../endpoint/fetch-transport.ts';
+import { defaultTransport, isDirect } from '../endpoint/fetch-transport.ts';
 import { jsonAuthentication } from '../endpoint/json-request.ts';
 import type { FailedRequest } from '../endpoint/meaning-of.ts';
 import { roomIn } from '../ledger/count.ts';
@@ -13,8 +12,7 @@ import type { Hint } from '../ledger/record.ts';
 import type { Answer } from '../ledger/settle.ts';
 import type { Clock } from '../platform/clock.ts';
 import { environmentProxy } from '../platform/environment-proxy.ts';
-import { toLocalTime } from '../record/record-time.ts';
-import type { View } from '../record/shared-record.ts';
+import { toLocalTime, type View } from '../record/view.ts';
 import type { Wait } from './running-flight.ts';
 
 /** Returns the denial that follows from a failed request. The view has its outcome. `caller`: who sent it. */

@@ -3,10 +3,9 @@ import type { Settings } from '../contract/settings.ts';
 import type { IssuedToken } from '../endpoint/token-response.ts';
 import { marginOf, type Spent, type StoredToken } from '../ledger/record.ts';
 import type { Instant } from '../platform/instant.ts';
-import { toLocalTime } from '../record/record-time.ts';
 import { open, type SealingKey, seal } from '../record/seal.ts';
-import type { View } from '../record/shared-record.ts';
-import type { UsableToken } from './usable-token.ts';
+import { toLocalTime, type View } from '../record/view.ts';
+import type { UsableToken } from './cached-token.ts';
 
 /** Converts a token between three forms: as the endpoint issued it, as the fleet stores it, and as this process uses it. */
 export interface UsableTokens {

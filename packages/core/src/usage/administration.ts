@@ -4,11 +4,10 @@ import { retryRoomAt, withCompromise, withRetry } from '../ledger/orders.ts';
 import type { Caller } from '../ledger/pace.ts';
 import { type LedgerRecord, resetUpTo, stateOf } from '../ledger/record.ts';
 import { instantOf } from '../platform/clock.ts';
-import { toLocalTime } from '../record/record-time.ts';
 import { randomId } from '../record/seal.ts';
-import type { View } from '../record/shared-record.ts';
-import type { ClientParts } from '../token/client-parts.ts';
+import { toLocalTime, type View } from '../record/view.ts';
 import { type Memory, need } from '../token/memory.ts';
+import type { ClientParts } from '../token/running-flight.ts';
 import type { Hold, Usage } from './usage.ts';
 import { holdsIn, usageOf } from './usage-of.ts';
 

@@ -16,8 +16,7 @@ import {
   tokensInUse,
 } from '../ledger/record.ts';
 import type { Clock } from '../platform/clock.ts';
-import { toLocalTime } from '../record/record-time.ts';
-import type { View } from '../record/shared-record.ts';
+import { toLocalTime, type View } from '../record/view.ts';
 import type { Hold, Issuance, QuotaUsage, Usage, WindowUsage } from './usage.ts';
 
 const maxIssuances = 150;

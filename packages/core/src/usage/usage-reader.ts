@@ -10,7 +10,7 @@ import { outsideRequest } from '../platform/nextjs.ts';
 import { timedOut, within } from '../platform/pause.ts';
 import { ownProperties } from '../platform/untrusted.ts';
 import { randomId, recordKeyOf } from '../record/seal.ts';
-import { checked, integrityError, silentStore, storeFailure } from '../record/store-answers.ts';
+import { checked, integrityError, silentStore, storeFailure } from '../record/store-calls.ts';
 import type { Usage } from './usage.ts';
 import { usageOf } from './usage-of.ts';
 

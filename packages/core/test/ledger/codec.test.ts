@@ -1,8 +1,7 @@
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { checksum } from '../../src/ledger/checksum.ts';
-import { decodeRecord, encodeRecord } from '../../src/ledger/codec.ts';
+import { checksum, decodeRecord, encodeRecord } from '../../src/ledger/codec.ts';
 import { compact } from '../../src/ledger/compact.ts';
 import type { LedgerRecord } from '../../src/ledger/record.ts';
 import { day, noon } from '../support/instants.ts';

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { costOf, leavesAt, rejectedShareAt, roomsIn, tightest } from '../../src/ledger/count.ts';
-import { limitsFor } from '../../src/ledger/limits.ts';
+import { enforcedTerms, limitsFor } from '../../src/ledger/limits.ts';
 import type { IssuanceReason, LedgerRecord, Spent } from '../../src/ledger/record.ts';
 import { settle } from '../../src/ledger/settle.ts';
-import { enforcedTerms } from '../../src/ledger/terms.ts';
 import { day, hour, minute, noon, second } from '../support/instants.ts';
 import {
   issued,

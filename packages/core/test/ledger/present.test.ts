@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { decodeRecord, encodeRecord } from '../../src/ledger/codec.ts';
+import { withStatement } from '../../src/ledger/limits.ts';
 import { withRetry } from '../../src/ledger/orders.ts';
-import { present, type Seen, united } from '../../src/ledger/present.ts';
+import { present, type Remembered, united } from '../../src/ledger/present.ts';
 import { type LedgerRecord, newRecord, type Spent, type StoredToken, tokenOf } from '../../src/ledger/record.ts';
-import { withStatement } from '../../src/ledger/terms.ts';
 import { day, hour, minute, noon, second } from '../support/instants.ts';
 import {
   issuedAt,
@@ -24,7 +24,8 @@ import {
 const token = tokenWith({ generation: noon - hour, expiresAt: noon + 10 * hour });
 const spent = several(100, (index) => issuedAt(noon - 20 * hour + index));
 const known = recordWith(spent, { tokens: [token] });
-const shown = (loaded: LedgerRecord | undefined, seen?: Seen, now = noon) => present(loaded, seen, now, 'new record');
+const shown = (loaded: LedgerRecord | undefined, seen?: Remembered, now = noon) =>
+  present(loaded, seen, now, 'new record');
 const written = (record: LedgerRecord) => ({ ...record, sequence: record.sequence + 1 });
 
 describe('a record that fits what is known', () => {

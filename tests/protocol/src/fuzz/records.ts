@@ -1,7 +1,7 @@
 import { encodeRecord } from '../../../../packages/core/src/ledger/codec.ts';
 import { compact } from '../../../../packages/core/src/ledger/compact.ts';
 import { decide, type Query } from '../../../../packages/core/src/ledger/decide.ts';
-import { type Limits, limitsFor } from '../../../../packages/core/src/ledger/limits.ts';
+import { type Limits, limitsFor, withStatement } from '../../../../packages/core/src/ledger/limits.ts';
 import { withCompromise, withRetry, withStated } from '../../../../packages/core/src/ledger/orders.ts';
 import { present } from '../../../../packages/core/src/ledger/present.ts';
 import {
@@ -11,7 +11,6 @@ import {
   type Spent,
 } from '../../../../packages/core/src/ledger/record.ts';
 import { type Answer, settle } from '../../../../packages/core/src/ledger/settle.ts';
-import { withStatement } from '../../../../packages/core/src/ledger/terms.ts';
 import { createRandom, type Random } from '../random.ts';
 
 export const limits: Limits = limitsFor([{ tokens: 12, windowMs: 86_400_000 }], undefined, 'durable');

@@ -8,7 +8,7 @@ import { urlScope } from '../../../../packages/core/src/endpoint/url-scope.ts';
 import { decodeRecord, encodeRecord } from '../../../../packages/core/src/ledger/codec.ts';
 import { roomsIn } from '../../../../packages/core/src/ledger/count.ts';
 import { decide, withReservation, withReset } from '../../../../packages/core/src/ledger/decide.ts';
-import { present, type Seen, united } from '../../../../packages/core/src/ledger/present.ts';
+import { present, type Remembered, united } from '../../../../packages/core/src/ledger/present.ts';
 import { type LedgerRecord, resetUpTo } from '../../../../packages/core/src/ledger/record.ts';
 import { settle } from '../../../../packages/core/src/ledger/settle.ts';
 import { createRandom, type Random } from '../random.ts';
@@ -51,7 +51,7 @@ function rooms(record: LedgerRecord, now: number) {
 }
 
 /** What a process remembers of a record that it saw some time ago. */
-function seenBefore({ record, now }: ReturnType<typeof grownRecord>, random: Random): Seen {
+function seenBefore({ record, now }: ReturnType<typeof grownRecord>, random: Random): Remembered {
   const minElapsedMs = random.between(0, day);
   const { id, sequence, movedMs } = record;
   return { id, sequence, movedMs, record, now, minElapsedMs, maxElapsedMs: minElapsedMs + random.between(0, day) };

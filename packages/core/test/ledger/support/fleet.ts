@@ -2,12 +2,11 @@ import fc from 'fast-check';
 import { compact } from '../../../src/ledger/compact.ts';
 import { countOf } from '../../../src/ledger/count.ts';
 import { decide } from '../../../src/ledger/decide.ts';
-import { type Limits, limitsFor, termLimits } from '../../../src/ledger/limits.ts';
+import { type Limits, limitsFor, termLimits, withStatement } from '../../../src/ledger/limits.ts';
 import { withCompromise, withRetry, withStated } from '../../../src/ledger/orders.ts';
 import { present } from '../../../src/ledger/present.ts';
 import { type LedgerRecord, newRecord, type Spent, type Term, tokenOf } from '../../../src/ledger/record.ts';
 import { type Answer, settle } from '../../../src/ledger/settle.ts';
-import { withStatement } from '../../../src/ledger/terms.ts';
 import { day, hour, minute, noon, second } from '../../support/instants.ts';
 import { ambiguous, issued, refused, unreachable } from './records.ts';
 

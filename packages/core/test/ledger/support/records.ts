@@ -8,7 +8,7 @@ import {
   type TermLimits,
   termLimits,
 } from '../../../src/ledger/limits.ts';
-import { present, type Seen } from '../../../src/ledger/present.ts';
+import { present, type Remembered } from '../../../src/ledger/present.ts';
 import {
   type LedgerRecord,
   newRecord,
@@ -87,7 +87,12 @@ export function tokenWith(fields: Partial<StoredToken> = {}): StoredToken {
 }
 
 /** What a process remembers that looked at the record then. */
-export function seenAt(record: LedgerRecord, now: number, minElapsedMs = 0, maxElapsedMs: number = minElapsedMs): Seen {
+export function seenAt(
+  record: LedgerRecord,
+  now: number,
+  minElapsedMs = 0,
+  maxElapsedMs: number = minElapsedMs,
+): Remembered {
   const { id, sequence, movedMs } = record;
   return { id, sequence, movedMs, record, now, minElapsedMs, maxElapsedMs };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { fitted, hasRoom, roomExpectedAt } from '../../src/ledger/bound.ts';
 import { decodeRecord } from '../../src/ledger/codec.ts';
+import { fitted, hasRoom, roomExpectedAt } from '../../src/ledger/compact.ts';
 import { decide } from '../../src/ledger/decide.ts';
 import { refusedUntil } from '../../src/ledger/forecast.ts';
 import { day, hour, minute, noon, second } from '../support/instants.ts';

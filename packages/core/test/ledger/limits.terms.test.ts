@@ -3,19 +3,20 @@ import { describe, expect, test } from 'vitest';
 import { compact } from '../../src/ledger/compact.ts';
 import { leavesAt, roomsIn, tightest } from '../../src/ledger/count.ts';
 import { decide } from '../../src/ledger/decide.ts';
-import { type Limits, limitsFor } from '../../src/ledger/limits.ts';
-import { type LedgerRecord, newRecord, type Spent, type StatedTerm } from '../../src/ledger/record.ts';
 import {
   currentTerms,
   enforcedTerms,
   foreignTerms,
   isStatementDue,
   keptTerms,
+  type Limits,
+  limitsFor,
   maxTerms,
   observedTerms,
   unitedTerms,
   withStatement,
-} from '../../src/ledger/terms.ts';
+} from '../../src/ledger/limits.ts';
+import { type LedgerRecord, newRecord, type Spent, type StatedTerm } from '../../src/ledger/record.ts';
 import { day, hour, minute, noon } from '../support/instants.ts';
 import {
   issuedAt,

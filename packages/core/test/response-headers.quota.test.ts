@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readQuota } from '../src/endpoint/quota-header.ts';
+import { readQuota } from '../src/endpoint/response-headers.ts';
 
 const hour = 3_600_000;
 

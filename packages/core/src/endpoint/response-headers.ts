@@ -1,7 +1,25 @@
 import type { TransportResponse } from '../contract/transport.ts';
 import type { Quota } from '../ledger/record.ts';
 import type { Clock } from '../platform/clock.ts';
-import { headerOf, valuesIn } from './response-header.ts';
+import { ownProperty } from '../platform/untrusted.ts';
+
+/**
+ * Returns the value of a header of an answer. The values of one that came several times are joined by
+ * commas (RFC 9110 section 5.3). Empty: there is none, or it cannot be read.
+ */
+export function headerOf({ headers }: TransportResponse, name: string): string {
+  try {
+    const value: unknown = typeof headers?.get === 'function' ? headers.get(name) : ownProperty(headers, name);
+    return Array.isArray(value) ? value.join(', ') : `${value ?? ''}`.trim();
+  } catch {
+    return '';
+  }
+}
+
+/** Returns the values that were joined by commas. The comma of a date separates nothing. */
+function valuesIn(header: string): string[] {
+  return header.split(/,(?! *\d\d [A-Z])/).map((value) => value.trim());
+}
 
 const second = 1_000;
 const longestMs = 90_000 * second;
@@ -81,4 +99,27 @@ function serverNow(response: TransportResponse, clock: Clock): number {
   const [date = ''] = valuesIn(headerOf(response, 'date'));
   const at = Date.parse(date);
   return Number.isNaN(at) ? clock.now() : at;
+}
+
+const hour = 3_600_000;
+// The name of a window is understood without `b=`, too.
+const form = /^\s*(?:b=)?per_(hour|day)\s*;\s*q=(\d{1,9})\s*;\s*r=(\d{1,9})\s*;\s*t=(\d{1,9})\s*$/;
+
+/**
+ * Reads the value of `Auth0-Client-Quota-Limit` or `Auth0-Organization-Quota-Limit` (https://auth0.com/docs/fine-grained-m2m-token-quotas), such as
+ * `b=per_hour;q=10;r=7;t=3540,b=per_day;q=50;r=47;t=43200`. Undefined: it contradicts itself, names a window twice, or has another form.
+ * `RateLimit` (draft-ietf-httpapi-ratelimit-headers) and `X-RateLimit-*` count requests, not tokens, so they say nothing of a quota.
+ */
+export function readQuota(value: string): readonly Quota[] | undefined {
+  const found: Quota[] = [];
+  for (const part of value.split(',')) {
+    const [, unit, ...digits] = form.exec(part) ?? [];
+    const windowMs = unit === 'day' ? 24 * hour : hour;
+    const [tokens = 0, remaining = 0, seconds = 0] = digits.map(Number);
+    const endsInMs = seconds * 1_000;
+    const isTwice = found.some((other) => other.windowMs === windowMs);
+    if (!unit || isTwice || remaining > tokens || endsInMs > windowMs) return undefined;
+    found.push({ windowMs, tokens, remaining, endsInMs });
+  }
+  return found;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { retryDelayMs } from '../src/endpoint/retry-delay.ts';
+import { retryDelayMs } from '../src/endpoint/response-headers.ts';
 import type { TransportResponse } from '../src/index.ts';
 import { day, hour, minute, second } from './support/bed.ts';
 import { createManualClock } from './support/manual-clock.ts';
