@@ -19,7 +19,7 @@ interface Floor {
 const core = 'packages/core/src';
 const within = (names: readonly string[]) => names.map((name) => `${core}/${name}`);
 // The rooms of core, from the top down. A room may import from itself and from the rooms after it. `usage/` comes before `token/`, because an order such as a
-// reset works with the same parts of a client as a flight does. `contract/` has the shapes that people give and get, errors and events among them: every
+// reset works with the same parts of a client as an attempt does. `contract/` has the shapes that people give and get, errors and events among them: every
 // room above it names them, so they cannot be in `client/`.
 const rooms = within([
   ...['index.ts', 'client/', 'usage/', 'token/', 'record/', 'endpoint/'],

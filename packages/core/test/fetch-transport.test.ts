@@ -19,7 +19,7 @@ const json = { 'content-type': 'application/json' };
 const body = JSON.stringify({ access_token: 'abc.def.ghi', token_type: 'Bearer', expires_in: 86_400 });
 
 const request = (url: string, clock: ManualClock = createManualClock()): Promise<TokenRequestResult> =>
-  requestToken(url, written, fetchTransport(), 30_000, clock);
+  requestToken(written, { tokenUrl: url, transport: fetchTransport(), timeoutMs: 30_000, clock });
 
 describe('a token request over a socket', () => {
   test('is exactly what the interface of the service says', async () => {
@@ -115,7 +115,12 @@ describe.each([
       throw asError(await once(parts));
     };
   const by = (asError: Throw, url: string) =>
-    requestToken(url, written, throwing(asError), 30_000, createManualClock());
+    requestToken(written, {
+      tokenUrl: url,
+      transport: throwing(asError),
+      timeoutMs: 30_000,
+      clock: createManualClock(),
+    });
   const forms: readonly [string, Throw][] = [
     ['the cause of an error', (cause) => new TypeError('fetch failed', { cause: named(cause) })],
     ['the response of an error', (response) => Object.assign(new Error('failed'), { response })],
@@ -231,7 +236,12 @@ describe('an answer that does not come', () => {
 
   test('in time also fails for transports that ignore their signal', async () => {
     const clock = createManualClock();
-    const result = requestToken('http://127.0.0.1/', written, () => new Promise(() => {}), 1_000, clock);
+    const result = requestToken(written, {
+      tokenUrl: 'http://127.0.0.1/',
+      transport: () => new Promise(() => {}),
+      timeoutMs: 1_000,
+      clock,
+    });
     await clock.advance(1_000);
     expect(await result).toEqual({ kind: 'ambiguous', error: 'TimeoutError' });
   });
@@ -316,7 +326,12 @@ describe('an error answer whose body never ends', () => {
       response.writeHead(status, { ...json, ...headers });
       response.write('{"error":');
     });
-    const result = requestToken(url, written, async (request) => transport(request).finally(answered), 30_000, clock);
+    const result = requestToken(written, {
+      tokenUrl: url,
+      transport: async (request) => transport(request).finally(answered),
+      timeoutMs: 30_000,
+      clock,
+    });
     await head;
     // The wait for the body begins a moment after its head has come.
     while (clock.timers.all < 2) await setImmediate();
@@ -406,7 +421,12 @@ describe('fetchTransport', () => {
     const { signal } = new AbortController();
     await expect(send({ ...exchange, signal })).rejects.toThrow(TypeError);
     expect(await unhandled()).toEqual([]);
-    const result = await requestToken(exchange.url, written, send, 30_000, createManualClock());
+    const result = await requestToken(written, {
+      tokenUrl: exchange.url,
+      transport: send,
+      timeoutMs: 30_000,
+      clock: createManualClock(),
+    });
     expect(result).toEqual({ kind: 'ambiguous', error: 'TypeError' });
   });
 
@@ -422,7 +442,12 @@ describe('fetchTransport', () => {
   ])('costs nothing if the global fetch %s', async (_, broken, error) => {
     vi.stubGlobal('fetch', broken);
     onTestFinished(() => void vi.unstubAllGlobals());
-    const result = await requestToken(exchange.url, written, fetchTransport(), 30_000, createManualClock());
+    const result = await requestToken(written, {
+      tokenUrl: exchange.url,
+      transport: fetchTransport(),
+      timeoutMs: 30_000,
+      clock: createManualClock(),
+    });
     expect(result).toEqual({ kind: 'released', cause: 'unreachable', error });
   });
 
@@ -433,7 +458,12 @@ describe('fetchTransport', () => {
       [() => undefined, 'TypeError'],
     ] as const) {
       const send = fetchTransport({ fetch: fetch as () => Promise<Response> });
-      const result = await requestToken(exchange.url, written, send, 30_000, createManualClock());
+      const result = await requestToken(written, {
+        tokenUrl: exchange.url,
+        transport: send,
+        timeoutMs: 30_000,
+        clock: createManualClock(),
+      });
       expect(result).toEqual({ kind: 'ambiguous', error });
     }
   });

@@ -3,12 +3,12 @@ import { createAccessToken } from '../src/contract/access-token.ts';
 import type { Instant } from '../src/platform/instant.ts';
 import { type CachedToken, cachedToken, type UsableToken } from '../src/token/cached-token.ts';
 import {
+  type Attempt,
   accepted,
   after,
+  attemptOf,
   due,
   emptyMemory,
-  type Flight,
-  flightOf,
   type Memory,
   need,
   rejected,
@@ -54,7 +54,7 @@ const fresh: Memory = {
   lastReadAt: at(begun),
   readDueAt: begun + 25 * second,
 };
-const flight = (memory: Memory, reason: Flight['reason'], now = at(begun)) => flightOf(memory, reason, now);
+const attempt = (memory: Memory, reason: Attempt['reason'], now = at(begun)) => attemptOf(memory, reason, now);
 
 describe('the need of a process before it serves a token', () => {
   test('is nothing with a fresh token', () => {
@@ -131,43 +131,43 @@ describe('the time in which a token is served without a revalidation', () => {
   });
 });
 
-describe('a flight', () => {
+describe('an attempt', () => {
   test('remembers the token with which it began, and for how long the machine had slept', () => {
-    expect(flightOf(fresh, 'refresh', sleptBy(begun, hour))).toEqual({
+    expect(attemptOf(fresh, 'refresh', sleptBy(begun, hour))).toEqual({
       ...{ reason: 'refresh', died: false, cached: first, machineSleepMs: hour },
     });
-    expect(flightOf(emptyMemory, 'revalidate', at(begun))).toEqual({
+    expect(attemptOf(emptyMemory, 'revalidate', at(begun))).toEqual({
       ...{ reason: 'revalidate', died: false, cached: undefined, machineSleepMs: 0 },
     });
   });
 
   test('must not bring the token that reset() ended', () => {
-    expect(unusable({ ...fresh, resetTokenId: 'old' }, flight(fresh, 'refresh'), true)).toEqual(['old', undefined]);
+    expect(unusable({ ...fresh, resetTokenId: 'old' }, attempt(fresh, 'refresh'), true)).toEqual(['old', undefined]);
   });
 
   test('must not bring the rejected token', () => {
-    expect(unusable(fresh, flight(fresh, 'rejected'), false)).toEqual([undefined, 'first']);
-    expect(unusable(emptyMemory, flight(emptyMemory, 'rejected'), false)).toEqual([undefined, undefined]);
+    expect(unusable(fresh, attempt(fresh, 'rejected'), false)).toEqual([undefined, 'first']);
+    expect(unusable(emptyMemory, attempt(emptyMemory, 'rejected'), false)).toEqual([undefined, undefined]);
   });
 
   test('must not bring the same token after sleep if the store slept as well', () => {
-    const slept = flight(fresh, 'refresh', sleptBy(begun, hour));
+    const slept = attempt(fresh, 'refresh', sleptBy(begun, hour));
     expect(unusable(fresh, slept, true)).toEqual([undefined, 'first']);
     expect(unusable(fresh, slept, false)).toEqual([undefined, undefined]);
-    expect(unusable(fresh, flight(fresh, 'refresh'), true)).toEqual([undefined, undefined]);
+    expect(unusable(fresh, attempt(fresh, 'refresh'), true)).toEqual([undefined, undefined]);
   });
 
   test('says when the record was read, unless another token came meanwhile', () => {
     const now = at(begun + hour);
-    const read = revalidated(fresh, flight(fresh, 'refresh'), now);
+    const read = revalidated(fresh, attempt(fresh, 'refresh'), now);
     expect(read).toEqual({ ...fresh, lastReadAt: now, readDueAt: begun + hour + 25 * second });
-    expect(revalidated(fresh, flight(emptyMemory, 'cold'), now)).toBe(fresh);
+    expect(revalidated(fresh, attempt(emptyMemory, 'cold'), now)).toBe(fresh);
   });
 });
 
-describe('a flight that brought a token', () => {
+describe('an attempt that brought a token', () => {
   const bring = (memory: Memory, token: UsableToken, now: Instant = at(begun), random = 0.5) =>
-    after(memory, flight(memory, 'refresh'), { kind: 'token', usable: token, before: true }, now, random);
+    after(memory, attempt(memory, 'refresh'), { kind: 'token', usable: token, before: true }, now, random);
 
   test('has it cached', () => {
     expect(bring(emptyMemory, usable('first'))).toEqual({ ...emptyMemory, cached: first });
@@ -235,7 +235,7 @@ describe('a flight that brought a token', () => {
   });
 });
 
-describe('a flight that brought none', () => {
+describe('an attempt that brought none', () => {
   const now = at(begun + hour);
   const retryAt = begun + 2 * hour;
   const other = { ...fresh, cached: cachedToken(usable('second'), 0.5) };
@@ -243,40 +243,40 @@ describe('a flight that brought none', () => {
   test('drops a token that was reset, unless another one came meanwhile', () => {
     const drop = { kind: 'drop' } as const;
     const rejected = { ...fresh, mustReplace: 'rejected' as const };
-    expect(after(rejected, flight(fresh, 'refresh'), drop, now, 0)).toEqual({ ...fresh, cached: undefined });
-    expect(after(other, flight(fresh, 'refresh'), drop, now, 0)).toBe(other);
+    expect(after(rejected, attempt(fresh, 'refresh'), drop, now, 0)).toEqual({ ...fresh, cached: undefined });
+    expect(after(other, attempt(fresh, 'refresh'), drop, now, 0)).toBe(other);
   });
 
   test('waits with the next renewal as long as it was told, and 5 seconds at least', () => {
-    const kept = (ms: number) => after(fresh, flight(fresh, 'refresh'), { kind: 'keep', retryAt: ms }, now, 0);
+    const kept = (ms: number) => after(fresh, attempt(fresh, 'refresh'), { kind: 'keep', retryAt: ms }, now, 0);
     expect(kept(retryAt)).toEqual({ ...fresh, renewRetryAt: retryAt });
     expect(kept(now.monotonic)).toEqual({ ...fresh, renewRetryAt: now.monotonic + 5 * second });
   });
 
   test('changes nothing if it only revalidated', () => {
-    expect(after(fresh, flight(fresh, 'revalidate'), { kind: 'keep', retryAt }, now, 0)).toBe(fresh);
+    expect(after(fresh, attempt(fresh, 'revalidate'), { kind: 'keep', retryAt }, now, 0)).toBe(fresh);
   });
 
   test('serves the rejected token again, and ignores further 401s for as long as it was told', () => {
     const rejected = { ...fresh, mustReplace: 'rejected' as const };
-    const kept = after(rejected, flight(rejected, 'rejected'), { kind: 'keep', retryAt }, now, 0);
+    const kept = after(rejected, attempt(rejected, 'rejected'), { kind: 'keep', retryAt }, now, 0);
     expect(kept).toEqual({ ...fresh, rejectionRetryAt: retryAt, renewRetryAt: retryAt });
   });
 
   test('leaves another token rejected that came meanwhile', () => {
     const rejected = { ...other, mustReplace: 'rejected' as const };
-    const kept = after(rejected, flight(fresh, 'rejected'), { kind: 'keep', retryAt }, now, 0);
+    const kept = after(rejected, attempt(fresh, 'rejected'), { kind: 'keep', retryAt }, now, 0);
     expect(kept).toEqual({ ...rejected, rejectionRetryAt: retryAt, renewRetryAt: retryAt });
   });
 });
 
-describe('a flight that failed', () => {
+describe('an attempt that failed', () => {
   const now = at(begun + hour);
   const retryAt = now.monotonic + 5 * second;
-  const fail = (memory: Memory, of: Flight) => after(memory, of, { kind: 'failed' }, now, 0);
+  const fail = (memory: Memory, of: Attempt) => after(memory, of, { kind: 'failed' }, now, 0);
 
   test('counts as a revalidation, because a failing store must not stop a good token, and is repeated after 5 seconds', () => {
-    expect(fail(fresh, flight(fresh, 'revalidate'))).toEqual({
+    expect(fail(fresh, attempt(fresh, 'revalidate'))).toEqual({
       ...fresh,
       lastReadAt: now,
       readDueAt: retryAt,
@@ -285,28 +285,28 @@ describe('a flight that failed', () => {
 
   test('makes a renewal wait as well', () => {
     const failed = { ...fresh, lastReadAt: now, readDueAt: retryAt, renewRetryAt: retryAt };
-    expect(fail(fresh, flight(fresh, 'refresh'))).toEqual(failed);
+    expect(fail(fresh, attempt(fresh, 'refresh'))).toEqual(failed);
   });
 
   test('does not revalidate a token that arrived meanwhile', () => {
-    const failed = fail(fresh, flight(emptyMemory, 'cold'));
+    const failed = fail(fresh, attempt(emptyMemory, 'cold'));
     expect(failed).toEqual({ ...fresh, readDueAt: retryAt, renewRetryAt: retryAt });
   });
 
   test('serves the rejected token again while it lives', () => {
     const rejected = { ...fresh, mustReplace: 'rejected' as const };
-    const failed = fail(rejected, flight(rejected, 'rejected'));
+    const failed = fail(rejected, attempt(rejected, 'rejected'));
     expect(failed).toMatchObject({ mustReplace: false, rejectionRetryAt: retryAt });
-    expect(servesRejected(flight(rejected, 'rejected'), now)).toBe(true);
+    expect(servesRejected(attempt(rejected, 'rejected'), now)).toBe(true);
   });
 
   test('is a failure for the caller without a token that lives, and for any other reason', () => {
     const over = at(first.usableUntil);
-    expect(servesRejected(flight(fresh, 'rejected'), over)).toBe(false);
-    expect(servesRejected(flight(emptyMemory, 'rejected'), now)).toBe(false);
-    expect(servesRejected(flight(fresh, 'refresh'), now)).toBe(false);
+    expect(servesRejected(attempt(fresh, 'rejected'), over)).toBe(false);
+    expect(servesRejected(attempt(emptyMemory, 'rejected'), now)).toBe(false);
+    expect(servesRejected(attempt(fresh, 'refresh'), now)).toBe(false);
     const rejected = { ...fresh, mustReplace: 'rejected' as const };
-    expect(after(rejected, flight(rejected, 'rejected'), { kind: 'failed' }, over, 0)).toMatchObject({
+    expect(after(rejected, attempt(rejected, 'rejected'), { kind: 'failed' }, over, 0)).toMatchObject({
       ...{ mustReplace: 'rejected' as const, rejectionRetryAt: 0 },
     });
   });
@@ -332,7 +332,7 @@ describe('a 401 of the API', () => {
   test('of the token before delays nothing for a new token', () => {
     const kept = { ...fresh, rejectionRetryAt: begun + hour };
     const next = { ...first, token: { ...first.token, id: 'next' }, generation: 6 };
-    const memory = after(kept, flight(kept, 'revalidate'), { kind: 'token', usable: next, before: true }, now, 0);
+    const memory = after(kept, attempt(kept, 'revalidate'), { kind: 'token', usable: next, before: true }, now, 0);
     expect(rejected(memory, next.token.authorization, at(begun + minute)).outcome).toBe('renew');
   });
 
@@ -348,8 +348,8 @@ describe('a 401 of the API', () => {
     expect(accepted(fresh, 'another')).toBe(fresh);
     const died = rejected(known, authorization, at(begun + 5 * minute)).memory;
     expect(died).toMatchObject({ mustReplace: 'died', acceptedId: undefined });
-    expect(flight(died, 'rejected').died).toBe(true);
-    expect(flight(died, 'refresh').died).toBe(false);
+    expect(attempt(died, 'rejected').died).toBe(true);
+    expect(attempt(died, 'refresh').died).toBe(false);
     expect(rejected(known, authorization, at(begun + 5 * minute - 1)).memory.mustReplace).toBe('rejected');
     expect(rejected(fresh, authorization, at(begun + hour)).memory.mustReplace).toBe('rejected');
     // The 401s of requests that were under way at the same time do not undo it.
@@ -360,7 +360,7 @@ describe('a 401 of the API', () => {
     const next = usable('next', { generation: 6, countedFrom: at(begun + hour) });
     const renewed = after(
       fresh,
-      flight(fresh, 'refresh'),
+      attempt(fresh, 'refresh'),
       { kind: 'token', usable: next, before: true },
       at(begun + hour),
       0,
@@ -375,7 +375,7 @@ describe('a 401 of the API', () => {
     const replaced = { ...fresh, mustReplace: 'rejected' as const };
     const other = after(
       replaced,
-      flight(replaced, 'rejected'),
+      attempt(replaced, 'rejected'),
       { kind: 'token', usable: next, before: true },
       at(begun + hour),
       0,

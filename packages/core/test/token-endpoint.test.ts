@@ -10,11 +10,12 @@ import { answered } from './support/scripted-endpoint.ts';
 import { watchForUnhandled } from './support/unhandled.ts';
 import { writtenRequest } from './support/written-request.ts';
 
+const tokenUrl = 'https://auth.example.com/oauth/token';
 const written = writtenRequest();
 const token = JSON.stringify({ access_token: 'abc', token_type: 'Bearer', expires_in: 86_400 });
 
 const through = (transport: Transport, clock = createManualClock(), timeoutMs = 30_000): Promise<TokenRequestResult> =>
-  requestToken('https://auth.example.com/oauth/token', written, transport, timeoutMs, clock);
+  requestToken(written, { tokenUrl, transport, timeoutMs, clock });
 const meaningOf = (response: TransportResponse): Promise<TokenRequestResult> => through(async () => response);
 
 describe('the meaning of a body', () => {
@@ -503,7 +504,7 @@ describe('the request', () => {
       requests.push(request);
       return new Promise(() => {});
     };
-    const result = requestToken('https://auth.example.com/oauth/token', written, never, 5_000, clock);
+    const result = requestToken(written, { tokenUrl, transport: never, timeoutMs: 5_000, clock });
     await clock.advance(4_999);
     expect(requests).toEqual([
       {

@@ -6,10 +6,10 @@ import type { Quota } from '../ledger/record.ts';
 import type { Clock } from '../platform/clock.ts';
 import { timedOut, within } from '../platform/pause.ts';
 import { describeError } from '../platform/untrusted.ts';
-import { answerIn, neverConnected } from './failed-exchange.ts';
 import { type Meaning, meaningOf } from './meaning-of.ts';
 import { headerOf, readQuota } from './response-headers.ts';
 import type { ExpectedToken } from './token-response.ts';
+import { answerIn, neverConnected } from './transport-error.ts';
 
 /** A token, or the outcome of a request that brought none. */
 export type TokenRequestResult = Meaning & Quotas;
@@ -32,33 +32,39 @@ const errorBodyMs = 2 * second;
 
 const requestHeaders = { accept: 'application/json', 'accept-encoding': 'identity' };
 
+/** The token endpoint, how a request gets there, and the token that is expected. */
+export interface TokenEndpoint extends ExpectedToken {
+  readonly tokenUrl: string;
+  readonly transport: Transport;
+  /** The deadline, from connecting to the last byte. */
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+}
+
 /**
- * Sends a token request once. Resolves with the token or the outcome for the record. Never rejects. `ended`: aborts when the client is
- * closed.
+ * Sends a token request once. Resolves with the token, or with the outcome for the record. Never
+ * rejects. `ended`: aborts when the client is closed.
  */
 export async function requestToken(
-  url: string,
   written: WrittenRequest,
-  transport: Transport,
-  timeoutMs: number,
-  clock: Clock,
+  endpoint: TokenEndpoint,
   ended?: AbortSignal,
-  expected: ExpectedToken = {},
 ): Promise<TokenRequestResult> {
+  const { tokenUrl: url, transport, timeoutMs, clock } = endpoint;
   const controller = new AbortController();
   const abort = () => controller.abort();
   if (ended?.aborted) abort();
   ended?.addEventListener('abort', abort);
   let rejection: TokenRequestResult | undefined;
 
-  async function exchange(): Promise<TokenRequestResult | typeof timedOut> {
+  async function send(): Promise<TokenRequestResult | typeof timedOut> {
     const { signal } = controller;
     const headers = { ...requestHeaders, ...written.headers };
     const response = await transport({ url, method: 'POST', headers, body: written.body, signal });
     const text = Promise.resolve(response.body);
     // A status that cannot be read rejects before anybody waits for the body.
     text.catch(() => {});
-    if (isSuccess(response)) return interpret(response, await text, clock, expected);
+    if (isSuccess(response)) return interpret(response, await text, clock, endpoint);
     const reading = within(errorBodyMs, clock, () => text).catch(() => '');
     // The status of a rejection stands, even if its body never comes.
     rejection = interpret(response, '', clock);
@@ -67,7 +73,7 @@ export async function requestToken(
   }
 
   // A transport that ignores its signal has this deadline too.
-  const result = await within(timeoutMs, clock, exchange).catch((error: unknown) => failureOf(error, clock));
+  const result = await within(timeoutMs, clock, send).catch((error: unknown) => failureOf(error, clock));
   ended?.removeEventListener('abort', abort);
   if (result === timedOut) abort();
   return result === timedOut ? (rejection ?? { kind: 'ambiguous', error: 'TimeoutError' }) : result;

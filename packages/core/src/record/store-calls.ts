@@ -88,7 +88,7 @@ export class StoreCalls {
     try {
       this.key = await (this.key || recordKeyOf(endpoint, this.#clientId));
       let isFirst = true;
-      const attempt = async () => {
+      const once = async () => {
         const from = clock.monotonic();
         // A store that many processes ask at once is slow for all of them. A process that starts has to connect, too, and may have to get credentials.
         const likelyMs = this.roundTripMs === 0 && !isFirst ? maxTimeoutMs : 4 * this.roundTripMs;
@@ -107,8 +107,8 @@ export class StoreCalls {
         return result;
       };
       const observer = callers.find(({ observesOperations }) => observesOperations);
-      const once = () => (observer ? observe(observer, attempt, reporting(observer, operation)) : attempt());
-      const result = await (tries > 1 ? once().catch(once) : once());
+      const observed = () => (observer ? observe(observer, once, reporting(observer, operation)) : once());
+      const result = await (tries > 1 ? observed().catch(observed) : observed());
       // A store that can be read may still refuse to be written, as a read-only replica does.
       if (this.failing === operation || operation === 'swap') this.failing = undefined;
       if (!this.failing) for (const { emitRecovered } of callers) emitRecovered();

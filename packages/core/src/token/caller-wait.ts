@@ -3,19 +3,19 @@ import type { GetTokenOptions } from '../contract/token-source.ts';
 import type { Clock } from '../platform/clock.ts';
 import { abortable, background } from '../platform/pause.ts';
 import { describeError } from '../platform/untrusted.ts';
-import type { RunningFlight } from './running-flight.ts';
+import type { RunningAttempt } from './running-attempt.ts';
 import { tokenPending } from './token-errors.ts';
 
 // A clock sets no longer timer, and no attempt lasts as long.
 const maxTimerMs = 3_600_000;
 const newsAfterMs = 1_000;
 
-/** The wait of one caller of `getToken()`, which its `signal` or its `maxWaitMs` may end before the flights do. */
+/** The wait of one caller of `getToken()`, which its `signal` or its `maxWaitMs` may end before the attempts do. */
 export interface CallerWait {
   /** True if `maxWaitMs` has passed. */
   readonly isOver: boolean;
-  /** Settles as the flight does, or rejects when the caller's time ends. */
-  for({ outcome, details }: Pick<RunningFlight, 'outcome' | 'details'>): Promise<unknown>;
+  /** Settles as the attempt does, or rejects when the caller's time ends. */
+  for({ outcome, details }: Pick<RunningAttempt, 'outcome' | 'details'>): Promise<unknown>;
   /**
    * Returns what is to be reported after a failure. If the caller's signal ended the wait, that is what the caller waited for; undefined if the caller went
    * away within the first second, which is no sign of trouble.
@@ -27,7 +27,7 @@ export interface CallerWait {
 /** Begins the wait of a caller. */
 export function callerWait(signal: AbortSignal | undefined, maxWaitMs: number | undefined, clock: Clock): CallerWait {
   const time = new AbortController();
-  let details: RunningFlight['details'] | undefined;
+  let details: RunningAttempt['details'] | undefined;
   const pending = () => details && tokenPending(details.wait, clock);
   const isSlow = () => details && clock.monotonic() - details.wait.since >= newsAfterMs;
   const cancel =
@@ -38,9 +38,9 @@ export function callerWait(signal: AbortSignal | undefined, maxWaitMs: number | 
     get isOver() {
       return time.signal.aborted;
     },
-    for(flight) {
-      details = flight.details;
-      const outcome = cancel ? abortable(flight.outcome, time.signal) : flight.outcome;
+    for(attempt) {
+      details = attempt.details;
+      const outcome = cancel ? abortable(attempt.outcome, time.signal) : attempt.outcome;
       return abortable(outcome, signal);
     },
     newsOf(error) {

@@ -9,18 +9,18 @@ import type { Instant } from '../platform/instant.ts';
 import { outsideRequest } from '../platform/nextjs.ts';
 import { within } from '../platform/pause.ts';
 import { type SharedRecord, sharedRecordOf } from '../record/shared-record.ts';
-import { acquireToken } from './acquire-token.ts';
+import { runAttempt } from './attempt.ts';
 import { type CachedToken, isYoung, servableLifeMs, withExpiry } from './cached-token.ts';
 import { type CallerWait, callerWait, problemOf } from './caller-wait.ts';
 import { ClientEvents, type Listeners } from './client-events.ts';
 import type { SecretMemory } from './client-secret.ts';
 import {
+  type Attempt,
   accepted,
   after,
+  attemptOf,
   due,
   emptyMemory,
-  type Flight,
-  flightOf,
   type Memory,
   need,
   rejected,
@@ -31,21 +31,21 @@ import {
   unusable,
 } from './memory.ts';
 import {
+  type AttemptDetails,
   type ClientParts,
   createParts,
-  endFlight,
-  type FlightDetails,
+  endAttempt,
   ignoringFailure,
-  type RunningFlight,
-  startFlight,
+  type RunningAttempt,
+  startAttempt,
   type Wait,
-} from './running-flight.ts';
+} from './running-attempt.ts';
 import { closedError } from './token-errors.ts';
 
 const soonMs = 1_000;
 
-// Counts the flights of all clients in this process.
-let acquisitions = 0;
+// Counts the attempts of all clients in this process.
+let attempts = 0;
 
 /**
  * One token of a client, as this process knows it: the token in memory, and the work that gets another one. It keeps only what is needed between two
@@ -60,8 +60,8 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
   #trusted: TrustedToken | undefined;
   /** The number of 401s that were reported whose callers have not come back for another token. */
   #reporters = 0;
-  #reading: RunningFlight | undefined;
-  #acquiring: RunningFlight | undefined;
+  #reading: RunningAttempt | undefined;
+  #requesting: RunningAttempt | undefined;
   #sharedRecord: SharedRecord | undefined;
   #isTelling = false;
   #underWay: Set<() => void> | undefined;
@@ -150,11 +150,11 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
     for (const letGo of this.#underWay ?? []) letGo();
   }
 
-  /** Serves no token any more, and ends all flights. */
+  /** Serves no token any more, and ends all attempts. */
   async close(reason: Error): Promise<void> {
     this.remember(emptyMemory);
     this.closed = true;
-    await Promise.all([endFlight(this.#reading, reason), endFlight(this.#acquiring, reason)]);
+    await Promise.all([endAttempt(this.#reading, reason), endAttempt(this.#requesting, reason)]);
   }
 
   async #wait(options: GetTokenOptions | undefined): Promise<AccessToken> {
@@ -180,10 +180,10 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
       if (needed === 'rejected') isReporter ??= this.#isReporter();
       // A usable token is served even if the record cannot be read; an event reports the failure.
       if (needed === 'revalidate') await wait.for(ignoringFailure(this.#read(1)));
-      else if (needed !== 'rejected' || isReporter) await wait.for(this.#acquire(needed, 1));
+      else if (needed !== 'rejected' || isReporter) await wait.for(this.#request(needed, 1));
       else {
-        const flight = ignoringFailure(this.#acquire(needed, 1));
-        await wait.for({ ...flight, outcome: within(soonMs, this.#settings.clock, () => flight.outcome) });
+        const attempt = ignoringFailure(this.#request(needed, 1));
+        await wait.for({ ...attempt, outcome: within(soonMs, this.#settings.clock, () => attempt.outcome) });
         const later = instantOf(this.#settings.clock);
         const lives = need({ ...this.memory, mustReplace: false }, later) === 'serve';
         if (this.memory.mustReplace && lives) return this.#trust(later).token;
@@ -204,7 +204,7 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
       if (isEnough || renewals === 2 || (before && before.id !== token.id)) return token;
       before = token;
       if (this.closed) throw closedError();
-      await wait.for(ignoringFailure(this.#acquire('refresh', 1, true))).catch((error) => {
+      await wait.for(ignoringFailure(this.#request('refresh', 1, true))).catch((error) => {
         if (!wait.isOver) throw error;
       });
       if (wait.isOver) return token;
@@ -219,7 +219,7 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
     this.memory = memory;
     // Trust the token first, because a listener that hears of the work may close the client.
     const served = this.#trust(now);
-    if (renew) void this.#acquire('refresh', 0);
+    if (renew) void this.#request('refresh', 0);
     if (revalidate) void this.#read(0);
     return served;
   }
@@ -242,53 +242,53 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
   }
 
   /** Reads whether the fleet has a newer token. This never waits for the token endpoint. `callers`: how many calls wait for it. */
-  #read(callers: 0 | 1): RunningFlight {
+  #read(callers: 0 | 1): RunningAttempt {
     const onEnd = () => {
       this.#reading = undefined;
     };
     const running = this.#reading;
-    const flight = running ?? this.#start('revalidate', onEnd, false);
-    // In request-bound runtimes an abandoned flight never ends, so it is not shared.
-    if (!this.#settings.requestBound) this.#reading = flight;
-    return this.#join(flight, callers, !running);
+    const attempt = running ?? this.#start('revalidate', onEnd, false);
+    // In request-bound runtimes an abandoned attempt never ends, so it is not shared.
+    if (!this.#settings.requestBound) this.#reading = attempt;
+    return this.#join(attempt, callers, !running);
   }
 
-  /** Gets another token. `mustNotKeep`: the caller needs a token with a longer life than the cached one. So the flight waits for another process that requests one. */
-  #acquire(reason: Exclude<Flight['reason'], 'revalidate'>, callers: 0 | 1, mustNotKeep = false): RunningFlight {
+  /** Gets another token. `mustNotKeep`: the caller needs a token with a longer life than the cached one. So the attempt waits for another process that requests one. */
+  #request(reason: Exclude<Attempt['reason'], 'revalidate'>, callers: 0 | 1, mustNotKeep = false): RunningAttempt {
     const onEnd = () => {
-      this.#acquiring = undefined;
+      this.#requesting = undefined;
     };
-    const running = this.#acquiring;
-    const flight = running ?? this.#start(reason, onEnd, mustNotKeep);
-    if (!this.#settings.requestBound) this.#acquiring = flight;
-    const joined = this.#join(flight, callers, !running);
-    // A caller with a rejected token joined a flight with another reason. If that failed, the loop of the caller starts one of its own.
-    return reason === 'rejected' && flight.details.reason !== reason ? ignoringFailure(joined) : joined;
+    const running = this.#requesting;
+    const attempt = running ?? this.#start(reason, onEnd, mustNotKeep);
+    if (!this.#settings.requestBound) this.#requesting = attempt;
+    const joined = this.#join(attempt, callers, !running);
+    // A caller with a rejected token joined an attempt with another reason. If that failed, the loop of the caller starts one of its own.
+    return reason === 'rejected' && attempt.details.reason !== reason ? ignoringFailure(joined) : joined;
   }
 
-  #join(flight: RunningFlight, callers: 0 | 1, isFirst: boolean): RunningFlight {
-    const { details } = flight;
+  #join(attempt: RunningAttempt, callers: 0 | 1, isFirst: boolean): RunningAttempt {
+    const { details } = attempt;
     details.callers += callers;
     // A listener may call `getToken()`. It gets no event about that call, because the two would call each other for ever.
-    if (this.#isTelling || !isFirst) return flight;
+    if (this.#isTelling || !isFirst) return attempt;
     this.#isTelling = true;
     const { acquisition, reason } = details;
     this.events.emit('acquisition_started', { acquisition, reason, callers });
     this.#isTelling = false;
-    return flight;
+    return attempt;
   }
 
-  #start(reason: Flight['reason'], onEnd: () => void, mustNotKeep: boolean): RunningFlight {
+  #start(reason: Attempt['reason'], onEnd: () => void, mustNotKeep: boolean): RunningAttempt {
     const common = this.#settings;
     const { observesOperations } = this.events;
-    acquisitions += 1;
+    attempts += 1;
     const wait = { waitsFor: 'store', since: common.clock.monotonic() } as const;
-    const details: FlightDetails = { acquisition: acquisitions, reason, callers: 0, wait };
-    const fly = (signal: AbortSignal) => {
+    const details: AttemptDetails = { acquisition: attempts, reason, callers: 0, wait };
+    const run = (signal: AbortSignal) => {
       const observer = { clock: common.clock, observesOperations };
       return observe(
         observer,
-        () => this.#fly(details, signal, mustNotKeep),
+        () => this.#attempt(details, signal, mustNotKeep),
         (end, durationMs) => {
           const outcome = 'result' in end ? end.result : 'failed';
           const code = 'error' in end && isServiceAuthError(end.error) ? end.error.code : undefined;
@@ -297,19 +297,19 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
         },
       );
     };
-    return startFlight(fly, common, details, onEnd);
+    return startAttempt(run, common, details, onEnd);
   }
 
   /** Gets a token, or only reads the record. Resolves without a new token if the cached one is kept or was reset. */
-  async #fly(
-    details: FlightDetails,
+  async #attempt(
+    details: AttemptDetails,
     signal: AbortSignal,
     mustNotKeep: boolean,
   ): Promise<ServiceAuthEventFields['acquisition_ended']['outcome']> {
     const { clock, store } = this.#settings;
     const { reason } = details;
-    const flight = flightOf(this.memory, reason, instantOf(clock));
-    const { cached, died, machineSleepMs } = flight;
+    const attempt = attemptOf(this.memory, reason, instantOf(clock));
+    const { cached, died, machineSleepMs } = attempt;
     if (cached && machineSleepMs > 0) this.events.sleep(cached.countedFrom, machineSleepMs);
     const input = {
       reason,
@@ -317,17 +317,17 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
       cached,
       mustNotKeep,
       resetUpTo: this.memory.resetUpTo,
-      unusable: unusable(this.memory, flight, store.durability === 'process', mustNotKeep),
+      unusable: unusable(this.memory, attempt, store.durability === 'process', mustNotKeep),
       onConfirmed: (at: Instant, mayRetry: boolean) =>
-        this.remember(revalidated(mayRetry ? retried(this.memory) : this.memory, flight, at)),
+        this.remember(revalidated(mayRetry ? retried(this.memory) : this.memory, attempt, at)),
       onWait(wait: Wait) {
         details.wait = wait;
       },
     };
     try {
-      const result = await this.run((parts) => acquireToken(parts, input, signal));
+      const result = await this.run((parts) => runAttempt(parts, input, signal));
       const { cached: before } = this.memory;
-      this.remember(after(this.memory, flight, result, instantOf(clock), Math.random()));
+      this.remember(after(this.memory, attempt, result, instantOf(clock), Math.random()));
       if (result.kind !== 'token') return result.kind === 'keep' ? 'kept' : 'dropped';
       const { token, adopted } = result.usable;
       const { id: tokenId, expiresAt } = token;
@@ -337,8 +337,8 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
       return 'adopted';
     } catch (error) {
       const now = instantOf(clock);
-      this.remember(after(this.memory, flight, { kind: 'failed' }, now, 0));
-      if (!servesRejected(flight, now)) throw error;
+      this.remember(after(this.memory, attempt, { kind: 'failed' }, now, 0));
+      if (!servesRejected(attempt, now)) throw error;
       return 'kept';
     }
   }

@@ -81,7 +81,7 @@ export function due(
   const renew = monotonic >= renewalDueAt(memory);
   const revalidate = monotonic >= memory.readDueAt;
   const retryAt = monotonic + retryMs;
-  // Mark it as started: where flights are not shared, every call would start one.
+  // Mark it as started: where attempts are not shared, every call would start one.
   const marked = { ...memory, ...(renew && { renewRetryAt: retryAt }), ...(revalidate && { readDueAt: retryAt }) };
   return { memory: renew || revalidate ? marked : memory, renew, revalidate };
 }
@@ -97,72 +97,72 @@ export function servableForMs(memory: Memory, now: Instant): number {
   return Math.min(second, servableLifeMs(cached, now), Math.min(readDueAt, renewalDueAt(memory)) - now.monotonic);
 }
 
-/** Describes a flight that begins now. */
-export function flightOf({ cached, mustReplace }: Memory, reason: Flight['reason'], now: Instant): Flight {
+/** Describes an attempt that begins now. */
+export function attemptOf({ cached, mustReplace }: Memory, reason: Attempt['reason'], now: Instant): Attempt {
   const died = reason === 'rejected' && mustReplace === 'died';
   return { reason, died, cached, machineSleepMs: cached ? machineSleepMs(cached, now) : 0 };
 }
 
 /**
- * Returns the ids of the tokens that the flight must not return. `storeSleepsToo`: the store lies in this process. Its clock stood still during
+ * Returns the ids of the tokens that the attempt must not return. `storeSleepsToo`: the store lies in this process. Its clock stood still during
  * sleep too, so it does not know that the token expired. `mustNotKeep`: the caller needs another token than the cached one.
  */
 export function unusable(
   { resetTokenId }: Memory,
-  flight: Flight,
+  attempt: Attempt,
   storeSleepsToo: boolean,
   mustNotKeep?: boolean,
 ): (string | undefined)[] {
-  const { cached, reason, machineSleepMs } = flight;
+  const { cached, reason, machineSleepMs } = attempt;
   const isUnfit = mustNotKeep || reason === 'rejected' || (storeSleepsToo && machineSleepMs > 0);
   return [resetTokenId, isUnfit ? cached?.token.id : undefined];
 }
 
-/** Remembers that the flight read the record at `at`. Ignores this read if the cached token changed while it ran: the record may be older than that token. */
-export function revalidated(memory: Memory, flight: Flight, at: Instant): Memory {
-  return memory.cached === flight.cached ? withReadAt(memory, at) : memory;
+/** Remembers that the attempt read the record at `at`. Ignores this read if the cached token changed while it ran: the record may be older than that token. */
+export function revalidated(memory: Memory, attempt: Attempt, at: Instant): Memory {
+  return memory.cached === attempt.cached ? withReadAt(memory, at) : memory;
 }
 
 function withReadAt(memory: Memory, at: Instant): Memory {
   return { ...memory, lastReadAt: at, readDueAt: at.monotonic + revalidateAfterMs };
 }
 
-/** Returns the memory after a flight. `random`: 0 to 1, drawn for this call. */
+/** Returns the memory after an attempt. `random`: 0 to 1, drawn for this call. */
 export function after(
   memory: Memory,
-  flight: Flight,
-  result: FlightResult | { readonly kind: 'failed' },
+  attempt: Attempt,
+  result: AttemptResult | { readonly kind: 'failed' },
   now: Instant,
   random: number,
 ): Memory {
-  const isSame = memory.cached === flight.cached;
+  const isSame = memory.cached === attempt.cached;
   switch (result.kind) {
     case 'token':
       return withToken(memory, result, now, random);
     case 'drop':
       return isSame ? withoutToken(memory) : memory;
     case 'keep': {
-      const kept = flight.reason === 'rejected' ? keepRejected(memory, flight, result.retryAt) : memory;
-      if (flight.reason === 'revalidate') return kept;
+      const kept = attempt.reason === 'rejected' ? keepRejected(memory, attempt, result.retryAt) : memory;
+      if (attempt.reason === 'revalidate') return kept;
       return { ...kept, renewRetryAt: Math.max(result.retryAt, now.monotonic + retryMs) };
     }
     case 'failed': {
       const retryAt = now.monotonic + retryMs;
-      const read = { ...revalidated(memory, flight, now), readDueAt: retryAt };
-      const failed = flight.reason === 'revalidate' ? read : { ...read, renewRetryAt: retryAt };
-      return servesRejected(flight, now) ? keepRejected(failed, flight, retryAt) : failed;
+      const read = { ...revalidated(memory, attempt, now), readDueAt: retryAt };
+      const failed = attempt.reason === 'revalidate' ? read : { ...read, renewRetryAt: retryAt };
+      return servesRejected(attempt, now) ? keepRejected(failed, attempt, retryAt) : failed;
     }
   }
 }
 
-/** Returns whether a caller is served although the flight failed: with the rejected token, which the API may accept again. */
-export function servesRejected({ reason, cached }: Flight, now: Instant): boolean {
+/** Returns whether a caller is served although the attempt failed: with the rejected token, which the API may accept again. */
+export function servesRejected({ reason, cached }: Attempt, now: Instant): boolean {
   return reason === 'rejected' && cached !== undefined && isAlive(cached, now);
 }
 
 function withToken(
   memory: Memory,
-  { usable, before: isGood }: Extract<FlightResult, { kind: 'token' }>,
+  { usable, before: isGood }: Extract<AttemptResult, { kind: 'token' }>,
   now: Instant,
   random: number,
 ): Memory {
@@ -195,8 +195,8 @@ function withoutToken(memory: Memory): Memory {
 }
 
 /** No replacement is available: keep serving the rejected token and ignore further 401s until `retryAt`. */
-function keepRejected(memory: Memory, flight: Flight, retryAt: number): Memory {
-  const mustReplace = memory.cached === flight.cached ? false : memory.mustReplace;
+function keepRejected(memory: Memory, attempt: Attempt, retryAt: number): Memory {
+  const mustReplace = memory.cached === attempt.cached ? false : memory.mustReplace;
   return { ...memory, mustReplace, rejectionRetryAt: retryAt };
 }
 
@@ -251,18 +251,18 @@ export function resetDone(memory: Memory, upTo: number): Memory {
 }
 
 /** One attempt to get a token. With the reason `revalidate` it requests none, and only reads whether the fleet has a newer one. */
-export interface Flight {
+export interface Attempt {
   readonly reason: 'cold' | 'refresh' | 'rejected' | 'expired' | 'revalidate';
   /** With `rejected`: the API had accepted the token before, so it died. */
   readonly died: boolean;
-  /** The token in memory when the flight began. */
+  /** The token in memory when the attempt began. */
   readonly cached: CachedToken | undefined;
   /** The time for which the machine had slept by then. */
   readonly machineSleepMs: number;
 }
 
-/** The result of a flight. `before`: the token in memory was not reset, and may be used again if the API does not know the new one yet. `keep`: keep the cached token; another one is possible after `retryAt`, a monotonic instant. `drop`: the cached token was reset. */
-export type FlightResult =
+/** The result of an attempt. `before`: the token in memory was not reset, and may be used again if the API does not know the new one yet. `keep`: keep the cached token; another one is possible after `retryAt`, a monotonic instant. `drop`: the cached token was reset. */
+export type AttemptResult =
   | { readonly kind: 'token'; readonly usable: UsableToken; readonly before: boolean }
   | { readonly kind: 'keep'; readonly retryAt: number }
   | { readonly kind: 'drop' };

@@ -13,7 +13,7 @@ import type { Answer } from '../ledger/settle.ts';
 import type { Clock } from '../platform/clock.ts';
 import { environmentProxy } from '../platform/environment-proxy.ts';
 import { toLocalTime, type View } from '../record/view.ts';
-import type { Wait } from './running-flight.ts';
+import type { Wait } from './running-attempt.ts';
 
 /** Returns the denial that follows from a failed request. The view has its outcome. `caller`: who sent it. */
 export function denialAfter(answer: Answer, { record, now }: View, caller: Caller, limits: Limits): Denial {

@@ -7,7 +7,7 @@ import { instantOf } from '../platform/clock.ts';
 import { randomId } from '../record/seal.ts';
 import { toLocalTime, type View } from '../record/view.ts';
 import { type Memory, need } from '../token/memory.ts';
-import type { ClientParts } from '../token/running-flight.ts';
+import type { ClientParts } from '../token/running-attempt.ts';
 import type { Hold, Usage } from './usage.ts';
 import { holdsIn, usageOf } from './usage-of.ts';
 

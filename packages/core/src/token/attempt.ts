@@ -6,9 +6,9 @@ import type { Instant } from '../platform/instant.ts';
 import { pause } from '../platform/pause.ts';
 import { randomId } from '../record/seal.ts';
 import { toLocalTime, type View } from '../record/view.ts';
-import type { FlightResult } from './memory.ts';
-import type { ClientParts, FlightInput, Wait } from './running-flight.ts';
-import { isGood, keepUntil, reportDenial, sendReservedRequest } from './send-reserved-request.ts';
+import type { AttemptResult } from './memory.ts';
+import type { AttemptInput, ClientParts, Wait } from './running-attempt.ts';
+import { isGood, keepUntil, reportDenial, sendRequest } from './send-request.ts';
 import { errorOf, waitedTooLong } from './token-errors.ts';
 
 /** A caller may be refused by a record that is this old. */
@@ -28,7 +28,7 @@ interface Decided {
  * Gets a token from the record or from the token endpoint: load, decide, swap, send, settle, swap. The functions in `ledger/` decide. Rejects with
  * the errors of `getToken()`.
  */
-export async function acquireToken(parts: ClientParts, given: FlightInput, signal: AbortSignal): Promise<FlightResult> {
+export async function runAttempt(parts: ClientParts, given: AttemptInput, signal: AbortSignal): Promise<AttemptResult> {
   const { settings, sharedRecord, settlement, secrets, usableTokens, leaseMs } = parts;
   const { tokenName: name, clock, instance } = settings;
   const patience = createPatience(clock, leaseMs);
@@ -36,18 +36,18 @@ export async function acquireToken(parts: ClientParts, given: FlightInput, signa
     patience.begin(wait.waitsFor);
     given.onWait(wait);
   };
-  const flight = { ...given, onWait };
-  const { reason } = flight;
+  const attempt = { ...given, onWait };
+  const { reason } = attempt;
   const mayIssue = reason !== 'revalidate';
   const begin = (waitsFor: Wait['waitsFor']) => onWait({ waitsFor, since: clock.monotonic() });
   begin('client_secret');
   const secret = await (mayIssue ? secrets.get() : secrets.last());
   begin('store');
   const { id: keyId, secretId } = secret.key;
-  const kept = flight.mustNotKeep ? undefined : flight.cached;
+  const kept = attempt.mustNotKeep ? undefined : attempt.cached;
   const cached = kept && { id: kept.token.id, generation: kept.generation };
   const names = { name, keyId, secretId, instance, id: randomId() };
-  let query: Query = { ...flight, ...names, cached, leaseMs };
+  let query: Query = { ...attempt, ...names, cached, leaseMs };
   let couldNotOpen = false;
   let beforeMs = 0;
 
@@ -60,11 +60,11 @@ export async function acquireToken(parts: ClientParts, given: FlightInput, signa
     // A process that reads states its agreement. Nobody waits for that, unless the runtime ends the write with the incoming request.
     const stated = sharedRecord.state(settings, view);
     if (settings.requestBound) await stated;
-    if (confirms(decision, query.cached)) flight.onConfirmed(readAt, isJustOrdered(view.record, view.now));
+    if (confirms(decision, query.cached)) attempt.onConfirmed(readAt, isJustOrdered(view.record, view.now));
     switch (decision.kind) {
       case 'use': {
         const usable = await usableTokens.opened(decision.token, view, secret.key);
-        if (usable) return { kind: 'token', usable, before: isGood(view.record, name, flight.cached) };
+        if (usable) return { kind: 'token', usable, before: isGood(view.record, name, attempt.cached) };
         // A token that cannot be opened is absent.
         query = { ...query, unusable: [...query.unusable, decision.token.id] };
         couldNotOpen = true;
@@ -74,8 +74,8 @@ export async function acquireToken(parts: ClientParts, given: FlightInput, signa
         const { reserved, overLimit } = decision;
         if (overLimit)
           reportDenial(settings, overLimit.reason, errorOf(settings, overLimit, view), 'issuance_over_limit');
-        const request = { flight, secret, reserved, view, begunAt: begunAt ?? readAt, couldNotOpen };
-        const result = await sendReservedRequest(parts, request);
+        const reservation = { attempt, secret, reserved, view, begunAt: begunAt ?? readAt, couldNotOpen };
+        const result = await sendRequest(parts, reservation);
         if (result) return result;
         begin('store');
         query = { ...query, id: randomId() };

@@ -12,10 +12,10 @@ import type { SharedRecord } from '../record/shared-record.ts';
 import { sendWithinMs } from '../record/store-calls.ts';
 import type { UsableToken } from './cached-token.ts';
 import { type ClientSecretSource, clientSecretSource, type SecretMemory } from './client-secret.ts';
-import type { Flight } from './memory.ts';
+import type { Attempt } from './memory.ts';
 import { createUsableTokens, type UsableTokens } from './usable-tokens.ts';
 
-/** The parts that a flight works with, or a call such as `reset()`. They are not kept afterwards, so that thousands of idle clients use little memory. */
+/** The parts that an attempt works with, or a call such as `reset()`. They are not kept afterwards, so that thousands of idle clients use little memory. */
 export interface ClientParts {
   readonly settings: Settings;
   readonly sharedRecord: SharedRecord;
@@ -29,7 +29,7 @@ export interface ClientParts {
   readonly leaseMs: number;
 }
 
-/** Creates the parts. Between flights a client keeps its record and its memory of the secret. */
+/** Creates the parts. Between attempts a client keeps its record and its memory of the secret. */
 export function createParts(
   settings: Settings,
   sharedRecord: SharedRecord,
@@ -51,19 +51,19 @@ export function createParts(
   };
 }
 
-/** What a flight waits for at this moment. The instants are monotonic. */
+/** What an attempt waits for at this moment. The instants are monotonic. */
 export interface Wait extends Pick<TokenWait, 'waitsFor' | 'process'> {
   readonly since: number;
   /** With `process`: when this process stops waiting for the other one. */
   readonly until?: number | undefined;
 }
 
-/** A flight, with everything that it needs to know of its client. */
-export interface FlightInput {
-  readonly reason: Flight['reason'];
+/** An attempt, with everything that it needs to know of its client. */
+export interface AttemptInput {
+  readonly reason: Attempt['reason'];
   readonly died: boolean;
   readonly cached: UsableToken | undefined;
-  /** True: the cached token has too little life left for the caller. So the flight waits for another process, and does not keep that token. */
+  /** True: the cached token has too little life left for the caller. So the attempt waits for another process, and does not keep that token. */
   readonly mustNotKeep: boolean;
   /** Ids of tokens that must not be used. */
   readonly unusable: Query['unusable'];
@@ -71,22 +71,22 @@ export interface FlightInput {
   readonly resetUpTo: number;
   /** Called after a read of the record that does not contradict the cached token: the fleet neither reset nor replaced it. `mayRetry`: somebody ordered to try again. */
   readonly onConfirmed: (at: Instant, mayRetry: boolean) => void;
-  /** Called when the flight begins to wait for something else. */
+  /** Called when the attempt begins to wait for something else. */
   readonly onWait: (wait: Wait) => void;
 }
 
-/** A flight under way. Any number of callers share it. */
-export interface RunningFlight {
-  /** The callers wait for this. It has the outcome of the flight, or rejects at once when the flight is aborted. */
+/** An attempt under way. Any number of callers share it. */
+export interface RunningAttempt {
+  /** The callers wait for this. It has the outcome of the attempt, or rejects at once when the attempt is aborted. */
   readonly outcome: Promise<unknown>;
-  /** Settles when the flight has really ended. */
+  /** Settles when the attempt has really ended. */
   readonly ended: Promise<unknown>;
   readonly controller: AbortController;
-  readonly details: FlightDetails;
+  readonly details: AttemptDetails;
 }
 
-/** What others see of a flight. Events call it an acquisition. */
-export interface FlightDetails {
+/** What others see of an attempt. Events call it an acquisition. */
+export interface AttemptDetails {
   readonly acquisition: number;
   readonly reason: AcquisitionReason;
   /** The calls of `getToken()` that wait for it. */
@@ -95,31 +95,31 @@ export interface FlightDetails {
   wait: Wait;
 }
 
-/** Starts a flight: runs `fly`. `onEnd` is called when it has ended. */
-export function startFlight(
-  fly: (signal: AbortSignal) => Promise<unknown>,
+/** Starts an attempt: runs `run`. `onEnd` is called when it has ended. */
+export function startAttempt(
+  run: (signal: AbortSignal) => Promise<unknown>,
   { waitUntil }: Lifeline,
-  details: FlightDetails,
+  details: AttemptDetails,
   onEnd: () => void,
-): RunningFlight {
+): RunningAttempt {
   const controller = new AbortController();
-  // A flight belongs to all its callers, so it must not end with the incoming request of the first one.
-  const ended = outsideRequest(() => fly(controller.signal)).finally(onEnd);
+  // An attempt belongs to all its callers, so it must not end with the incoming request of the first one.
+  const ended = outsideRequest(() => run(controller.signal)).finally(onEnd);
   const outcome = abortable(ended, controller.signal);
-  // An unhandled rejection would end the process if nobody waits for this flight.
+  // An unhandled rejection would end the process if nobody waits for this attempt.
   const settled = outcome.catch(() => {});
-  // Some runtimes throw if no incoming request is being served. The flight must go on.
+  // Some runtimes throw if no incoming request is being served. The attempt must go on.
   callIgnoringErrors(waitUntil, settled);
   return { outcome, ended, controller, details };
 }
 
-/** Returns the flight for a caller that goes on whatever becomes of it. */
-export function ignoringFailure(flight: RunningFlight): RunningFlight {
-  return { ...flight, outcome: flight.outcome.catch(() => {}) };
+/** Returns the attempt for a caller that goes on whatever becomes of it. */
+export function ignoringFailure(attempt: RunningAttempt): RunningAttempt {
+  return { ...attempt, outcome: attempt.outcome.catch(() => {}) };
 }
 
-/** Rejects all callers with `reason` and aborts the flight. Resolves when the flight has ended, at its next step. */
-export async function endFlight(flight: RunningFlight | undefined, reason: Error): Promise<void> {
-  flight?.controller.abort(reason);
-  await flight?.ended.catch(() => {});
+/** Rejects all callers with `reason` and aborts the attempt. Resolves when the attempt has ended, at its next step. */
+export async function endAttempt(attempt: RunningAttempt | undefined, reason: Error): Promise<void> {
+  attempt?.controller.abort(reason);
+  await attempt?.ended.catch(() => {});
 }

@@ -24,13 +24,13 @@ import { fingerprintOf } from '../record/seal.ts';
 import type { View } from '../record/view.ts';
 import { isAlive, type UsableToken } from './cached-token.ts';
 import type { CurrentSecret } from './client-secret.ts';
-import type { FlightResult } from './memory.ts';
-import type { ClientParts, FlightInput, Wait } from './running-flight.ts';
+import type { AttemptResult } from './memory.ts';
+import type { AttemptInput, ClientParts, Wait } from './running-attempt.ts';
 import { denialAfter, errorOf, expiredOnArrival } from './token-errors.ts';
 
 /** A token request that the record has reserved a token for. */
-export interface ReservedRequest {
-  readonly flight: FlightInput;
+export interface Reservation {
+  readonly attempt: AttemptInput;
   readonly secret: CurrentSecret;
   readonly reserved: Spent;
   readonly view: View;
@@ -41,26 +41,23 @@ export interface ReservedRequest {
 }
 
 /** Sends the reserved request. Undefined: it came too late, or the token was reset on its way. */
-export async function sendReservedRequest(
-  parts: ClientParts,
-  reserved: ReservedRequest,
-): Promise<FlightResult | undefined> {
-  if (isLate(parts, reserved)) return withdraw(parts, reserved);
-  const written = await write(parts, reserved);
-  return isLate(parts, reserved) ? withdraw(parts, reserved) : send(parts, reserved, written);
+export async function sendRequest(parts: ClientParts, reservation: Reservation): Promise<AttemptResult | undefined> {
+  if (isLate(parts, reservation)) return withdraw(parts, reservation);
+  const written = await write(parts, reservation);
+  return isLate(parts, reservation) ? withdraw(parts, reservation) : send(parts, reservation, written);
 }
 
-function begin({ settings }: ClientParts, { flight }: ReservedRequest, waitsFor: Wait['waitsFor']): void {
-  flight.onWait({ waitsFor, since: settings.clock.monotonic() });
+function begin({ settings }: ClientParts, { attempt }: Reservation, waitsFor: Wait['waitsFor']): void {
+  attempt.onWait({ waitsFor, since: settings.clock.monotonic() });
 }
 
 /** Writes the request. If that fails, nothing is sent and nothing is counted. */
-async function write(parts: ClientParts, reserved: ReservedRequest): Promise<WrittenRequest> {
-  begin(parts, reserved, 'client_secret');
+async function write(parts: ClientParts, reservation: Reservation): Promise<WrittenRequest> {
+  begin(parts, reservation, 'client_secret');
   try {
-    return withHeaders(parts.settings, await parts.secrets.write(reserved.secret, parts.sendWithinMs / 2));
+    return withHeaders(parts.settings, await parts.secrets.write(reservation.secret, parts.sendWithinMs / 2));
   } catch (error) {
-    await withdraw(parts, reserved);
+    await withdraw(parts, reservation);
     throw error;
   }
 }
@@ -74,7 +71,7 @@ function withHeaders({ headers }: Settings, written: WrittenRequest): WrittenReq
  * Returns whether more than `sendWithinMs` has passed since the reservation, by any clock, or the client was closed. The machine may have slept, or the store may
  * have been slow. A late request must not be sent.
  */
-function isLate(parts: ClientParts, { reserved, view, begunAt }: ReservedRequest): boolean {
+function isLate(parts: ClientParts, { reserved, view, begunAt }: Reservation): boolean {
   const { settings, sendWithinMs, request } = parts;
   const now = instantOf(settings.clock);
   const confirmedAfterMs = view.now - reserved.at;
@@ -82,29 +79,29 @@ function isLate(parts: ClientParts, { reserved, view, begunAt }: ReservedRequest
   return elapsedMs > sendWithinMs || request.signal.aborted;
 }
 
-async function withdraw({ settlement }: ClientParts, { reserved, view }: ReservedRequest): Promise<undefined> {
+async function withdraw({ settlement }: ClientParts, { reserved, view }: Reservation): Promise<undefined> {
   await settlement.enter(reserved, { kind: 'unsent' }, view);
 }
 
 /** Sends the one request of a reservation. Undefined: its token was reset on its way. */
 async function send(
   parts: ClientParts,
-  request: ReservedRequest,
+  reservation: Reservation,
   written: WrittenRequest,
-): Promise<FlightResult | undefined> {
+): Promise<AttemptResult | undefined> {
   const { settings, settlement, usableTokens } = parts;
-  const { clock, tokenUrl, transport, timeoutMs } = settings;
-  const { flight, secret, reserved, view } = request;
+  const { clock } = settings;
+  const { attempt, secret, reserved, view } = reservation;
   const { name, keyId, generation } = reserved;
   const sentAt = instantOf(clock);
-  begin(parts, request, 'token_endpoint');
-  const answer = await requestToken(tokenUrl, written, transport, timeoutMs, clock, parts.request.signal, settings);
+  begin(parts, reservation, 'token_endpoint');
+  const answer = await requestToken(written, settings, parts.request.signal);
   const durationMs = clock.monotonic() - sentAt.monotonic;
-  begin(parts, request, 'store');
+  begin(parts, reservation, 'store');
   const hash = answer.kind === 'token' ? await fingerprintOf(answer.token.value).catch(() => undefined) : undefined;
-  const repeats = answer.kind === 'token' && isRepeated(answer.token, hash, sentAt, request);
+  const repeats = answer.kind === 'token' && isRepeated(answer.token, hash, sentAt, reservation);
   const result = repeats ? repeatedAnswer : answer;
-  if (result.kind !== 'token') return failed(parts, request, result, durationMs);
+  if (result.kind !== 'token') return failed(parts, reservation, result, durationMs);
   const token = await usableTokens.stored(reserved, result.token, view, secret.key, hash);
   const { secretId } = secret.key;
   const settled = await settlement.enter(reserved, { kind: 'issued', token, secretId, quota: result.quota }, view);
@@ -115,10 +112,10 @@ async function send(
   if (resetUpTo(record, name) >= generation) return undefined;
   // The new token expires before the one that it was to replace.
   const present = tokenOf(record, name, keyId);
-  const isVain = flight.reason === 'refresh' && present !== undefined && present.id === flight.cached?.token.id;
+  const isVain = attempt.reason === 'refresh' && present !== undefined && present.id === attempt.cached?.token.id;
   if (isVain) return keepUntil(parts, present.renewAfter ?? 0, settled);
   if (!isAlive(usable, instantOf(clock))) throw expiredOnArrival();
-  return { kind: 'token', usable, before: isGood(record, name, flight.cached) };
+  return { kind: 'token', usable, before: isGood(record, name, attempt.cached) };
 }
 
 /** Returns whether a token was not reset. */
@@ -129,10 +126,10 @@ export function isGood(record: LedgerRecord, name: string, token: UsableToken | 
 /** Settles a request that brought no token. Rejects, or keeps the cached token. */
 async function failed(
   parts: ClientParts,
-  { flight, reserved, view, secret }: ReservedRequest,
+  { attempt, reserved, view, secret }: Reservation,
   result: FailedRequest,
   durationMs: number,
-): Promise<FlightResult> {
+): Promise<AttemptResult> {
   const { settings, settlement } = parts;
   const { secretId } = secret.key;
   const settled = await settlement.enter(reserved, { ...result, secretId }, view);
@@ -146,12 +143,12 @@ async function failed(
   const reason = ambiguous ? (result.reason as TokenResponseReason | undefined) : undefined;
   settings.emit('token_request_failed', { code, status, error, reason, ambiguous, retryAt, durationMs });
   reportQuota(parts, result, reserved, settled);
-  if (flight.reason === 'cold' || flight.reason === 'expired') throw failure;
+  if (attempt.reason === 'cold' || attempt.reason === 'expired') throw failure;
   return keepUntil(parts, denial.retryAt, settled);
 }
 
 /** Keeps the cached token. `at`: an instant of the record from which another token is possible. The agreement may change, so the process asks again within an hour. */
-export function keepUntil({ settings: { clock } }: ClientParts, at: number, view: View): FlightResult {
+export function keepUntil({ settings: { clock } }: ClientParts, at: number, view: View): AttemptResult {
   return { kind: 'keep', retryAt: clock.monotonic() + Math.min(Math.max(0, at - view.now), 3_600_000) };
 }
 
@@ -170,7 +167,7 @@ function isRepeated(
   { lifetimeMs }: IssuedToken,
   hash: string | undefined,
   sentAt: Instant,
-  { flight: { reason }, view: { record, now, readAt }, reserved: { name, keyId }, couldNotOpen }: ReservedRequest,
+  { attempt: { reason }, view: { record, now, readAt }, reserved: { name, keyId }, couldNotOpen }: Reservation,
 ): boolean {
   if (hash === undefined) return false;
   const { resetUpTo = 0, resetHash } = stateOf(record, name);
