@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
@@ -43,6 +43,16 @@ test('each project runs in one check, and no check names a project that is not t
     expect([project, all.filter((pattern) => isRunBy(pattern, project)).length]).toEqual([project, 1]);
   for (const pattern of all)
     expect([pattern, [...projects.keys()].some((name) => isRunBy(pattern, name))]).toEqual([pattern, true]);
+});
+
+test.each([
+  ['ci', Object.entries(checks).filter(([, { night }]) => !night)],
+  ['night', Object.entries(checks).filter(([, { night, runAtNight }]) => night || runAtNight)],
+] as const)('the workflow %s has a job for each of its checks', (workflow, its) => {
+  const text = readFileSync(new URL(`../../.github/workflows/${workflow}.yml`, import.meta.url), 'utf8');
+  const jobs = [...text.matchAll(/^ {10}- ([a-z -]+)$/gm)].flatMap(([, names = '']) => names.split(' '));
+  expect(jobs).toEqual(expect.arrayContaining(its.map(([name]) => name)));
+  expect(Object.keys(checks)).toEqual(expect.arrayContaining(jobs));
 });
 
 test('each folder of older dependencies has a project', () => {

@@ -9,7 +9,7 @@ const inputs = isNight ? 20_000 : 300;
 
 test(`${inputs} bad inputs of each kind do no harm`, { timeout: 900_000 }, async () => {
   const results = await fuzz(inputs, 1);
-  expect([...results.values()].flatMap(({ failures }) => failures)).toEqual([]);
+  expect([...results.values()].flatMap(({ failures }) => failures).join('\n')).toBe('');
   expect([...results].map(([name, { runs }]) => [name, runs])).toEqual(
     expect.arrayContaining(Object.keys(targets).map((name) => [name, inputs])),
   );

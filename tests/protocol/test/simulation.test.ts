@@ -1,4 +1,5 @@
 import { createServiceAuth } from '@service-auth/core';
+import { byDay } from '@service-auth/test-tools/night';
 import { describe, expect, test } from 'vitest';
 import { runCampaign } from '../src/campaign.ts';
 import { keptPlans } from '../src/kept-plans.ts';
@@ -7,8 +8,13 @@ import { promiseOf } from '../src/shrink.ts';
 
 const seconds = 1_000;
 
+const kept = keptPlans();
+/** True if no plan before it broke this promise in its mode. */
+const isFirst = ({ broke, plan }: (typeof kept)[number]) =>
+  kept.find((each) => each.plan.mode === plan.mode && promiseOf(each.broke) === promiseOf(broke))?.plan === plan;
+
 // `pnpm check simulation` runs new seeds. A plan is run alone with: pnpm simulate --print --plan '…'
-test.each(keptPlans())('$broke: not again', { timeout: 60 * seconds }, async ({ plan }) => {
+test.each(byDay(kept, isFirst))('$broke: not again', { timeout: 60 * seconds }, async ({ plan }) => {
   expect((await run(plan, createServiceAuth)).violations).toEqual([]);
 });
 
@@ -40,7 +46,7 @@ test.each([3, 5, 7, 9, 12, 13])(
 );
 
 describe('without the reserve', () => {
-  test.each(['wiped-uninsured', 'split-uninsured'])(
+  test.each(byDay(['wiped-uninsured', 'split-uninsured'], (mode) => mode === 'wiped-uninsured'))(
     '%s breaks the limit, and the plan is made smaller',
     async (mode) => {
       const { findings } = await runCampaign({ mode, first: 1, last: 30 }, true);

@@ -10,8 +10,8 @@ export type Target = (parameters: {
 
 /** Processor time that one input may take, in milliseconds. */
 const boundMs = 250;
-/** An input that takes long is tried so many times: the compiler and the garbage collector use processor time, too. */
-const attempts = 3;
+/** An input that takes long is tried so many times: the compiler and the garbage collector use processor time, too, and a busy machine more. */
+const attempts = 10;
 
 /** A target. `verify` throws if a property is violated. */
 export function target<Input>(inputs: fc.Arbitrary<Input>, verify: (input: Input) => void | Promise<void>): Target {
