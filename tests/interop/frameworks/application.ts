@@ -4,12 +4,16 @@ import { once } from 'node:events';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isNight } from '@service-auth/test-tools/night';
 import { installPacked } from '@service-auth/test-tools/packages/packed';
 import { freePort } from '@service-auth/test-tools/servers/server';
 import { startTestService, type TestService } from '@service-auth/testing';
 
 /** The folder in whose `node_modules` the frameworks are. */
 export const folder: string = fileURLToPath(new URL('.', import.meta.url));
+
+/** The number of times that a test of reloads saves files. */
+export const saves: number = isNight ? 5 : 2;
 
 const startLimitMs = 120_000;
 

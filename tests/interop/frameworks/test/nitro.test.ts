@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createApplication, edit, startOrders, startServer } from '../application.ts';
+import { createApplication, edit, saves, startOrders, startServer } from '../application.ts';
 
 let home: string;
 
@@ -20,7 +20,7 @@ test('nitro dev: each save starts another worker thread, and all of them share o
   await using server = await startServer(home, argv, { ...service.env, XDG_CACHE_HOME: cache });
   expect(await server.get('/orders')).toMatchObject({ status: 200, text: expect.stringContaining('coffee') });
   const route = join(home, 'routes/orders.ts');
-  for (let save = 1; save <= 5; save += 1) {
+  for (let save = 1; save <= saves; save += 1) {
     edit(route, /return .*;/, `return { save: 'save ${save}', orders: await response.json() };`);
     const page = async () => {
       // Nitro never answers a request that arrives while it replaces the worker.
@@ -32,6 +32,6 @@ test('nitro dev: each save starts another worker thread, and all of them share o
     await expect.poll(page, { timeout: 60_000, interval: 2_000 }).toMatch(new RegExp(`save ${save}.*coffee`, 's'));
   }
   // It is a test of reloads only if the module was loaded again.
-  expect(server.output.match(/NEW CLIENT/g)?.length).toBeGreaterThan(5);
+  expect(server.output.match(/NEW CLIENT/g)?.length).toBeGreaterThan(saves);
   expect(service.counts).toMatchObject({ issued: 1, apiUnauthorized: 0 });
 });

@@ -8,11 +8,18 @@ import { type Manifest, readPackages, root } from './packages.ts';
 
 const maxBuildMs = 600_000;
 
+let packed: Promise<ReadonlyMap<string, string>> | undefined;
+
 /**
  * Packs all packages as they would be published and returns their tarballs by the package's name. Builds first what is not built.
  * Callers with the same build share the tarballs.
  */
-export async function packAll(): Promise<ReadonlyMap<string, string>> {
+export function packAll(): Promise<ReadonlyMap<string, string>> {
+  packed ??= buildAndPack();
+  return packed;
+}
+
+async function buildAndPack(): Promise<ReadonlyMap<string, string>> {
   await oneAtATime('build', maxBuildMs, () =>
     run('turbo', ['run', 'build', '--output-logs=errors-only'], { cwd: root, timeout: maxBuildMs }),
   );
