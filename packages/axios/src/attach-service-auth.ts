@@ -32,7 +32,7 @@ export interface AttachServiceAuthOptions {
 }
 
 interface Attachment {
-  readonly sources: Map<TokenSource, IsRejected | undefined>;
+  readonly clients: Map<TokenSource, IsRejected | undefined>;
   end(): void;
 }
 
@@ -63,10 +63,10 @@ export function attachServiceAuth(
   checkTokenSource(auth, 'axios');
   checkIsRejected(isRejected, 'axios');
   const host = instance as Host | undefined;
-  const { sources, end } = host?.[attachmentKey] ?? attach(host);
-  if (!sources.has(auth)) sources.set(auth, isRejected);
+  const { clients, end } = host?.[attachmentKey] ?? attach(host);
+  if (!clients.has(auth)) clients.set(auth, isRejected);
   return () => {
-    if (sources.delete(auth) && sources.size === 0) end();
+    if (clients.delete(auth) && clients.size === 0) end();
   };
 }
 
@@ -79,17 +79,17 @@ function attach(host: Host | undefined): Attachment {
       '[service-auth/axios] The first argument of attachServiceAuth must be an axios instance, not a mock of one.',
     );
   }
-  const sources = new Map<TokenSource, IsRejected | undefined>();
+  const clients = new Map<TokenSource, IsRejected | undefined>();
   const dispatch = createDispatch(bare);
   // The adapter runs after all interceptors, so it checks the final URL and headers.
   const wrapAdapter = (config: InternalAxiosRequestConfig): InternalAxiosRequestConfig => {
     const { adapter } = config;
-    config.adapter = (final) => send(Object.assign(final, { adapter }), sources, dispatch);
+    config.adapter = (final) => send(Object.assign(final, { adapter }), clients, dispatch);
     return config;
   };
   const id = host.interceptors.request.use(wrapAdapter, null, { synchronous: true });
   const attachment: Attachment = {
-    sources,
+    clients,
     end() {
       host.interceptors.request.eject(id);
       delete host[attachmentKey];

@@ -6,7 +6,7 @@ import type { Changes, Dispatch } from './dispatch.ts';
 /** The deadline of one call. It includes the time that the call waits for tokens. */
 export interface Deadline {
   /** Waits for a token until the caller's `signal`, `cancelToken` or `timeout` ends the wait. */
-  waitForToken(source: TokenSource): Promise<AccessToken>;
+  waitForToken(auth: TokenSource): Promise<AccessToken>;
   /** The time that is left of `timeout` after a wait or a first request. Empty if all of it is left. */
   rest(): Changes;
 }
@@ -19,7 +19,7 @@ export function createDeadline(config: InternalAxiosRequestConfig, dispatch: Dis
 
   const timeLeft = () => Math.max(1, Math.ceil(timeout - (performance.now() - startedAt)));
 
-  async function wait(source: TokenSource): Promise<AccessToken> {
+  async function wait(auth: TokenSource): Promise<AccessToken> {
     isUsed = true;
     const controller = new AbortController();
     const end = () => controller.abort();
@@ -27,7 +27,7 @@ export function createDeadline(config: InternalAxiosRequestConfig, dispatch: Dis
     cancelToken?.subscribe(end);
     if (signal?.aborted) end();
     try {
-      return await source.getToken({ signal: controller.signal, maxWaitMs: timeout ? timeLeft() : undefined });
+      return await auth.getToken({ signal: controller.signal, maxWaitMs: timeout ? timeLeft() : undefined });
     } catch (error) {
       // If `signal` or `cancelToken` ended the wait, axios replaces any rejection of an adapter by a CanceledError.
       throw timeout && isTokenPending(error) ? await timeoutError(config, dispatch, error) : error;
@@ -39,7 +39,7 @@ export function createDeadline(config: InternalAxiosRequestConfig, dispatch: Dis
 
   return {
     // If a token is cached, `getToken()` returns at once and at most starts a renewal: no deadline is needed.
-    waitForToken: (source) => (source.peekToken() ? source.getToken() : wait(source)),
+    waitForToken: (auth) => (auth.peekToken() ? auth.getToken() : wait(auth)),
     rest() {
       if (!timeout) return {};
       const isWhole = !isUsed;

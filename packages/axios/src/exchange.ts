@@ -1,5 +1,6 @@
 import type { AccessToken, TokenSource } from '@service-auth/core';
 import {
+  acceptsToken,
   discardBody,
   isRedirect,
   isReplayable,
@@ -16,11 +17,11 @@ import { type IsRejected, judge } from './judge.ts';
 import { changesOf, type Hop, hopOfFetch, hopOfHttp, isFollowedHere, withHeaders } from './redirect.ts';
 import { isDirect } from './request-url.ts';
 
-/** A request to a URL that `source` covers. */
-export interface CoveredRequest {
+/** A call whose URL `auth` covers. */
+export interface Call {
   readonly config: InternalAxiosRequestConfig;
   readonly url: string;
-  readonly source: TokenSource;
+  readonly auth: TokenSource;
   /** The rule of the application for the answers that reject the token. */
   readonly isRejected: IsRejected | undefined;
 }
@@ -32,7 +33,7 @@ export interface Exchange extends SendWithTokenOptions<Ending> {
 }
 
 /** Tells `sendWithToken` how to send a request, how to follow its redirects, and how to send the last hop again after a 401. */
-export function createExchange({ config, url, source, isRejected }: CoveredRequest, dispatch: Dispatch): Exchange {
+export function createExchange({ config, url, auth, isRejected }: Call, dispatch: Dispatch): Exchange {
   const deadline = createDeadline(config, dispatch);
   const { method = 'get', headers, data } = config;
   const isLocal = isDirect(config, url);
@@ -50,7 +51,7 @@ export function createExchange({ config, url, source, isRejected }: CoveredReque
       // The headers are a copy, so the configuration that the caller can see never contains the token.
       headers: hop.carriesToken ? withHeaders(hop.headers, { Authorization: authorization }) : hop.headers,
       beforeRedirect(options, ...details) {
-        hop = hopOfHttp(options, hop, authorization, source, () => config.beforeRedirect?.(options, ...details));
+        hop = hopOfHttp(options, hop, authorization, auth, () => config.beforeRedirect?.(options, ...details));
       },
       ...(isLocal && { proxy: false as const }),
       redact: ['authorization', ...(config.redact ?? [])],
@@ -61,12 +62,11 @@ export function createExchange({ config, url, source, isRejected }: CoveredReque
   /** The next request after an answer of axios's fetch adapter. The `request` of that adapter shows that it followed no redirect. */
   function nextHop({ response }: Ending): Hop | undefined {
     if (!response || !isRedirect(response.status) || response.request?.redirect !== 'manual') return undefined;
-    return isFollowedHere(config) ? hopOfFetch(response, hop, source) : undefined;
+    return isFollowedHere(config) ? hopOfFetch(response, hop, auth) : undefined;
   }
 
   function verdictOn(response: AxiosResponse | undefined): boolean | Promise<boolean> {
-    if (!response || !hop.carriesToken) return false;
-    return isRejected ? judge(isRejected, response, config) : response.status === 401;
+    return response !== undefined && hop.carriesToken && judge(isRejected, response, config);
   }
 
   function keep(verdict: boolean): boolean {
@@ -75,7 +75,7 @@ export function createExchange({ config, url, source, isRejected }: CoveredReque
   }
 
   return ownProperties({
-    waitForToken: () => deadline.waitForToken(source),
+    waitForToken: () => deadline.waitForToken(auth),
     async send(token, attempt) {
       redactConfig(config);
       if (failedRedirect !== undefined) {
@@ -107,7 +107,7 @@ export function createExchange({ config, url, source, isRejected }: CoveredReque
       return typeof verdict === 'boolean' ? keep(verdict) : Promise.resolve(verdict).then(keep);
     },
     wasRejected: () => wasRejected,
-    isAccepted: ({ response }) => response !== undefined && response.status < 400 && hop.carriesToken,
+    isAccepted: ({ response }) => response !== undefined && acceptsToken(response.status) && hop.carriesToken,
     canResend: () => isReplayable(hop.data) || replay !== undefined,
     discard,
   });

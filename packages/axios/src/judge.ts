@@ -1,14 +1,19 @@
+import { rejectsToken } from '@service-auth/core/http';
 import type { AxiosHeaders, AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 
-/** Says which answers of the API reject the token. */
+/** Returns whether an answer of the API rejects the token. */
 export type IsRejected = (response: AxiosResponse) => boolean | Promise<boolean>;
 
-/** The rule of the application, given the answer as its call would resolve with it. */
+/**
+ * Asks the rule of the application whether an answer rejects the token. The rule gets the answer as the call would resolve with it.
+ * Without a rule, the status decides.
+ */
 export function judge(
-  isRejected: IsRejected,
+  isRejected: IsRejected | undefined,
   response: AxiosResponse,
   config: InternalAxiosRequestConfig,
 ): boolean | Promise<boolean> {
+  if (!isRejected) return rejectsToken(response.status);
   const { status, statusText, data } = response;
   const headers = headersOf(response, config);
   let isTransformed = false;
@@ -18,7 +23,7 @@ export function judge(
     statusText,
     headers,
     config,
-    // axios transforms the answer after this, so here it is transformed only if the rule reads it.
+    // axios will transform the body later. It is transformed here only if the rule reads it.
     get data() {
       if (!isTransformed) transformed = isStream(data) ? undefined : transform(response, headers, config);
       isTransformed = true;
@@ -27,7 +32,7 @@ export function judge(
   });
 }
 
-/** Returns what axios makes of the body. A body that it fails to transform stays as it is: its call rejects with that failure. */
+/** Transforms the body as axios does. If that fails, the body stays as it is, and the call rejects with the failure. */
 function transform(
   { data, status }: AxiosResponse,
   headers: AxiosHeaders,
@@ -42,12 +47,12 @@ function transform(
   }
 }
 
-/** A copy, because transformations may change it. */
+/** Returns a copy of the headers, because transformations may change it. */
 function headersOf({ headers }: AxiosResponse, config: InternalAxiosRequestConfig): AxiosHeaders {
   return (config.headers.constructor as typeof AxiosHeaders).concat(headers as AxiosHeaders);
 }
 
-/** Only one can read it: the rule or the caller. */
+/** True if a body can be read only once: by the rule or by the caller. */
 function isStream(data: unknown): boolean {
   const { pipe, getReader } = Object(data) as { pipe?: unknown; getReader?: unknown };
   return typeof pipe === 'function' || typeof getReader === 'function';

@@ -52,7 +52,7 @@ export function isFollowedHere({ fetchOptions, maxRedirects }: InternalAxiosRequ
  * The next request after a redirect that axios's fetch adapter returned. Undefined if the answer is no redirect.
  * @throws `TypeError` in the cases in which fetch rejects
  */
-export function hopOfFetch(response: AxiosResponse, hop: Hop, source: TokenSource): Hop | undefined {
+export function hopOfFetch(response: AxiosResponse, hop: Hop, auth: TokenSource): Hop | undefined {
   const { url: from, method, data, carriesToken, followed } = hop;
   const location = response.headers['location'] as string | undefined;
   const canResend = isReplayable(data);
@@ -64,20 +64,20 @@ export function hopOfFetch(response: AxiosResponse, hop: Hop, source: TokenSourc
     url: to.url.href,
     headers,
     ...(to.becomesGet ? { method: 'get', data: undefined } : { method, data }),
-    carriesToken: carriesToken && !to.crossesOrigin && source.covers(to.url),
+    carriesToken: carriesToken && !to.crossesOrigin && auth.covers(to.url),
     followed: followed + 1,
   };
 }
 
 /**
- * The next request of axios's http adapter. It has the token only if `source` covers its URL: by itself the adapter would send the token to every
+ * The next request of axios's http adapter. It has the token only if `auth` covers its URL: by itself the adapter would send the token to every
  * path of the origin. `ask` calls the application's own `beforeRedirect`.
  */
 export function hopOfHttp(
   options: RedirectOptions,
   hop: Hop,
   authorization: string,
-  source: TokenSource,
+  auth: TokenSource,
   ask: () => void,
 ): Hop {
   const target = targetOf(options);
@@ -85,7 +85,7 @@ export function hopOfHttp(
   const all = options['headers'] as Record<string, string>;
   const name = Object.keys(all).find((header) => header.toLowerCase() === 'authorization') ?? '';
   const hasToken = all[name] === authorization;
-  const carriesToken = hasToken && target === targetOf(options) && source.covers(String(options['href']));
+  const carriesToken = hasToken && target === targetOf(options) && auth.covers(String(options['href']));
   if (hasToken && !carriesToken) delete all[name];
 
   const becomesGet = options['method'] === 'GET' && hop.method.toUpperCase() !== 'GET';

@@ -1,5 +1,12 @@
 import type { TokenSource } from '@service-auth/core';
-import { ownProperties, sendWithToken, tokenBypassed, tokenNotSent, tokenRejected } from '@service-auth/core/http';
+import {
+  ownProperties,
+  rejectsToken,
+  sendWithToken,
+  tokenBypassed,
+  tokenNotSent,
+  tokenRejected,
+} from '@service-auth/core/http';
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import { type Dispatch, type Ending, settled } from './dispatch.ts';
 import { errorOfRequest } from './errors.ts';
@@ -8,10 +15,10 @@ import type { IsRejected } from './judge.ts';
 import { headersOf, refuseOldCopy } from './old-axios.ts';
 import { requestUrl } from './request-url.ts';
 
-/** Sends a request that left the interceptors, with a token of the first of `sources` that covers its URL. */
+/** Sends a request that left the interceptors, with a token of the first of `clients` that covers its URL. */
 export function send(
   config: InternalAxiosRequestConfig,
-  sources: Iterable<[source: TokenSource, isRejected: IsRejected | undefined]>,
+  clients: Iterable<[auth: TokenSource, isRejected: IsRejected | undefined]>,
   dispatch: Dispatch,
 ): Promise<AxiosResponse> {
   const headers = headersOf(config);
@@ -23,15 +30,15 @@ export function send(
     return dispatch.send(config).then(settled);
   }
   const url = requestUrl(config);
-  for (const [source, isRejected] of sources) {
-    if (!source.covers(url)) continue;
+  for (const [auth, isRejected] of clients) {
+    if (!auth.covers(url)) continue;
     if (isOwn) {
-      source.reportBypass?.();
+      auth.reportBypass?.();
       return dispatch.send(config).then((ending) => settled(withCauseOf401(ending, tokenBypassed)));
     }
     refuseOldCopy(config, url);
-    const exchange = createExchange({ config, url, source, isRejected }, dispatch);
-    return sendWithToken(source, exchange).then(
+    const exchange = createExchange({ config, url, auth, isRejected }, dispatch);
+    return sendWithToken(auth, exchange).then(
       (ending) => settled(exchange.wasRejected() ? withCause(ending, tokenRejected) : ending),
       (error) => {
         throw errorOfRequest(error, config);
@@ -44,7 +51,7 @@ export function send(
 }
 
 function withCauseOf401(ending: Ending, create: () => Error): Ending {
-  return ending.response?.status === 401 ? withCause(ending, create) : ending;
+  return ending.response && rejectsToken(ending.response.status) ? withCause(ending, create) : ending;
 }
 
 /** Adds a `cause` to an error. An error that has one keeps it. */

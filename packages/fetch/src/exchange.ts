@@ -1,9 +1,14 @@
 import type { AccessToken, TokenSource } from '@service-auth/core';
-import { discardBody, isRedirect, ownProperties, type SendWithTokenOptions } from '@service-auth/core/http';
+import {
+  acceptsToken,
+  discardBody,
+  isRedirect,
+  ownProperties,
+  type SendWithTokenOptions,
+} from '@service-auth/core/http';
 import { withToken } from './headers.ts';
+import { type IsRejected, judge } from './judge.ts';
 import { type Hop, markRedirected, nextHop } from './redirect.ts';
-
-type IsRejected = (response: Response) => boolean | Promise<boolean>;
 
 /** The settings that all requests of one call share. */
 export interface Call {
@@ -52,13 +57,11 @@ export class Exchange implements SendWithTokenOptions<Response> {
   }
 
   isRejected(response: Response): boolean | Promise<boolean> {
-    if (!this.#hadToken(response)) return false;
-    const { isRejected } = this.#call;
-    return isRejected ? askWithClone(isRejected, response) : response.status === 401;
+    return this.#hadToken(response) && judge(this.#call.isRejected, response);
   }
 
   isAccepted(response: Response): boolean {
-    return response.ok && this.#hadToken(response);
+    return acceptsToken(response.status) && this.#hadToken(response);
   }
 
   /** If `send` followed redirects itself, it may have removed the token on the way. */
@@ -72,15 +75,5 @@ export class Exchange implements SendWithTokenOptions<Response> {
 
   discard({ body }: Response): void {
     discardBody(body);
-  }
-}
-
-/** Asks the rule with a clone, whose body is freed afterwards: what nobody reads of it would stay in memory as long as the caller reads the answer. */
-async function askWithClone(isRejected: IsRejected, response: Response): Promise<boolean> {
-  const clone = response.clone();
-  try {
-    return await isRejected(clone);
-  } finally {
-    discardBody(clone.body);
   }
 }

@@ -1,2 +1,2 @@
-export type { ServiceAuthInterceptorOptions } from './options.ts';
+export type { ServiceAuthInterceptorOptions } from './service-auth-interceptor.ts';
 export { serviceAuthInterceptor } from './service-auth-interceptor.ts';

@@ -1,4 +1,5 @@
 import type { AccessToken } from '@service-auth/core';
+import { acceptsToken } from '@service-auth/core/http';
 import { createRecording, type Handler, methods, type Recording } from './recording.ts';
 
 /** Decides for the handler of one attempt what an answer means, and what to do after a rejection. */
@@ -24,13 +25,16 @@ type Context = { readonly history?: readonly URL[] } | null | undefined;
 type Controller = { abort: Abort; resume?(): void };
 
 const nobody: Handler = {};
+const noRedirects: readonly URL[] = [];
 
 /**
  * Returns whether caches may store the answer to a request with a token (RFC 9111 section 3.5). Outer caches do not see the token, so they must not store any
  * other answer: `vary: *` says that it depends on more than they see (RFC 9110 section 12.5.5). One of undici's type `private` serves the callers of all tokens, too.
  */
-function isPublic(headers: object): boolean {
-  const policy = String((headers as { 'cache-control'?: unknown })['cache-control']);
+function isPublic(headers: { readonly 'cache-control'?: unknown }): boolean {
+  const stated = headers['cache-control'];
+  if (stated === undefined) return false;
+  const policy = String(stated);
   return /(^|[\s,])(public|s-maxage|must-revalidate)([\s,=]|$)/i.test(policy) && !/private/i.test(policy);
 }
 
@@ -59,10 +63,10 @@ export class RejectionHandler {
   #recording: Recording | undefined;
   #controller: unknown;
   #abort: Abort | undefined;
-  #visited: readonly URL[] | undefined;
+  #visited: readonly URL[] = noRedirects;
 
   static {
-    for (const name of methods.filter((name) => !(name in RejectionHandler.prototype))) {
+    for (const name of methods.filter((method) => !(method in RejectionHandler.prototype))) {
       Object.assign(RejectionHandler.prototype, {
         [name](this: RejectionHandler, ...details: unknown[]) {
           return this.#target[name]?.(...details);
@@ -81,7 +85,7 @@ export class RejectionHandler {
 
   onConnect(abort: Abort, context: Context): void {
     this.#abort = abort;
-    this.#visited = context?.history;
+    this.#visited = context?.history ?? noRedirects;
     this.#target.onConnect?.((reason: unknown) => this.#abortByCaller(reason), context);
   }
 
@@ -89,7 +93,7 @@ export class RejectionHandler {
     // Read `abort` now, because interceptors.dump() replaces it later by a function without effect.
     this.#abort = controller.abort;
     this.#controller = controller;
-    this.#visited = context?.history;
+    this.#visited = context?.history ?? noRedirects;
     this.#target.onRequestStart?.(controller, context);
   }
 
@@ -111,6 +115,15 @@ export class RejectionHandler {
     this.#target.onResponseStart?.(controller, status, isAsReceived ? headers : { ...headers, vary: '*' }, message);
   }
 
+  // undici calls these for each request, and the methods of `static` take longer.
+  onResponseData(controller: unknown, chunk: unknown): unknown {
+    return this.#target.onResponseData?.(controller, chunk);
+  }
+
+  onResponseEnd(controller: unknown, trailers: unknown): unknown {
+    return this.#target.onResponseEnd?.(controller, trailers);
+  }
+
   onError(error: unknown): unknown {
     return this.#policy.refuses(error) ? undefined : this.#target.onError?.(error);
   }
@@ -124,7 +137,7 @@ export class RejectionHandler {
     if (status < 200) return;
     let verdict: boolean | Promise<boolean>;
     try {
-      verdict = this.#policy.isRejected(status, headers, this.#visited ?? []);
+      verdict = this.#policy.isRejected(status, headers, this.#visited);
     } catch (error) {
       verdict = Promise.reject(error);
     }
@@ -133,7 +146,7 @@ export class RejectionHandler {
   }
 
   #accept(status: number): void {
-    if (status < 400) this.#policy.accept(this.#token, this.#visited ?? []);
+    if (acceptsToken(status)) this.#policy.accept(this.#token, this.#visited);
   }
 
   #record(verdict: boolean | Promise<boolean>, status: number): void {
@@ -147,8 +160,7 @@ export class RejectionHandler {
 
   async #decide(verdict: boolean | Promise<boolean>, status: number): Promise<(() => boolean) | undefined> {
     // A verdict that is known does not wait: the token is reported before the next request.
-    if (verdict === true || (await verdict))
-      return this.#policy.replace(this.#token, this.#isFirst, this.#visited ?? []);
+    if (verdict === true || (await verdict)) return this.#policy.replace(this.#token, this.#isFirst, this.#visited);
     this.#accept(status);
     return undefined;
   }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isServiceAuthError, type ServiceAuth } from '@service-auth/core';
-import { sendWithToken } from '@service-auth/core/http';
+import { acceptsToken, sendWithToken } from '@service-auth/core/http';
 import { Pool } from 'undici';
 import { type Answer, refusal } from './answer.ts';
 import { forwardedHeaders, forwardingRefusal, hasBody, isCoded, pathOf, returnedHeaders } from './forwarding.ts';
@@ -64,7 +64,7 @@ export function createForwarder(
           return sendUpstream(pool, { method, path, headers, body: content, signal });
         },
         isRejected: ({ status }) => rejectedStatuses.includes(status),
-        isAccepted: ({ status }) => status < 400,
+        isAccepted: ({ status }) => acceptsToken(status),
         canResend: () => !body || body.whole() !== undefined,
         discard: (rejected) => rejected.discard(),
       });

@@ -5,6 +5,7 @@ export type { EnvironmentProxy } from '../platform/environment-proxy.ts';
 export { environmentProxy } from '../platform/environment-proxy.ts';
 export { abortable } from '../platform/pause.ts';
 export { ownProperties } from '../platform/untrusted.ts';
+export { acceptsToken, rejectsToken } from './answers.ts';
 export { discardBody, isReplayable, listenToErrors } from './body.ts';
 export { checkIsRejected } from './check-is-rejected.ts';
 export { checkTokenSource } from './check-token-source.ts';

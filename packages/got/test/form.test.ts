@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { rememberForm, replayOf } from '../src/body.ts';
+import { rememberForm, replayOf } from '../src/form.ts';
 
 const stream = Readable.from(['x']);
 
