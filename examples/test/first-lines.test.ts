@@ -11,7 +11,9 @@ const run = promisify(execFile);
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 const start = read('docs/start/index.md');
-const tabs = [...start.matchAll(/^```ts \[([^\]]+)\]\n(.*?)^```$/gms)].map(
+/** The part of the page about the client. The stores have a part of their own. */
+const [, line = ''] = /^## 3\..*?\n(.*?)^## 4\./ms.exec(start) ?? [];
+const tabs = [...line.matchAll(/^```ts \[([^\]]+)\]\n(.*?)^```$/gms)].map(
   ([, tab = '', code = '']) => [`tab ${tab}`, code] as const,
 );
 const pages = [
@@ -58,6 +60,19 @@ test('there are tabs for seven clients', () => {
   expect(tabs.map(([name]) => name)).toEqual(
     ['axios', 'fetch', 'ky', 'got', 'undici', 'NestJS', 'another client'].map((name) => `tab ${name}`),
   );
+});
+
+const ownServers = [...start.matchAll(/^```sh \[([^\]]+)\]\n(SERVICE_.*?|#.*?)^```$/gms)].map(
+  ([, tab = '', lines = '']) => [tab, lines] as const,
+);
+const servers = read('docs/servers.md');
+
+test.each(ownServers)('the variables for %s set a limit, and are those of the page of servers', (tab, lines) => {
+  const variables = lines.split('\n').filter((each) => each.startsWith('SERVICE_'));
+  expect(variables.join('\n')).toMatch(/^SERVICE_AUTH_TOKEN_LIMIT=/m);
+  const [, block = ''] = new RegExp(`^## (?:[\\w ]+ )?${tab}\n\n\`\`\`sh\n(.*?)^\`\`\`$`, 'ms').exec(servers) ?? [];
+  if (tab === 'another provider') expect(block).toBe('');
+  else expect(variables).toEqual(expect.arrayContaining(block.trim().split('\n')));
 });
 
 test.each(firstLines)('%s has at most eight lines of code', (_, code) => {

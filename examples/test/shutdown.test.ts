@@ -1,4 +1,4 @@
-// The program that starts and ends with its store, as the page of each store shows it: the block of the page is compiled and run.
+// The program of docs/production.md, with the lines of each store's page: it is compiled and run.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
@@ -40,16 +40,25 @@ export function createApp(auth: ServiceAuth): RequestListener {
 }
 `;
 
-/** Each block of a page that ends at SIGTERM. */
-const programs = globSync(['docs/*.md', 'packages/*/README.md'], { cwd: root })
-  .sort()
-  .flatMap((page) => {
-    const blocks = readFileSync(join(root, page), 'utf8').matchAll(/^```ts[^\n]*\n(.*?)^```$/gms);
-    return [...blocks]
-      .map(([, code = '']) => code)
-      .filter((code) => code.includes("'SIGTERM'"))
-      .map((code) => ({ page, code }));
-  });
+const read = (page: string) => readFileSync(join(root, page), 'utf8');
+const production = read('docs/production.md');
+const [, program = ''] = /^```ts no-check[^\n]*\n(.*?)^```$/ms.exec(production) ?? [];
+const afterAuth = program.slice(program.indexOf('const server ='));
+
+/** The program with the lines of a store's page, and with what the table says of its end. */
+function withStore(page: string): string {
+  const [opening = ''] = [...read(page).matchAll(/^```ts[^\n]*\n(.*?)^```$/gms)].map(([, code = '']) => code);
+  const auth = opening.indexOf('const auth =');
+  const lines = opening.slice(0, opening.indexOf('\n', auth) + 1);
+  const row = production.split('\n').find((line) => line.includes(`(../${page}) | `)) ?? '';
+  const [, end = ''] = /\) \| (?:`([^`]+)`|nothing)/.exec(row) ?? [];
+  return [
+    "import { createServer } from 'node:http';",
+    lines,
+    "import { createApp } from './app.js';",
+    afterAuth.replace(/client\.destroy\(\);.*/, end),
+  ].join('\n');
+}
 
 const nameOf = (page: string) => page.replace(/\W+/g, '-');
 
@@ -83,6 +92,12 @@ const stores: Readonly<Record<string, () => Promise<{ server?: TestServer; varia
   'packages/redis/README.md': () => started(startRedis, 'REDIS_URL'),
   'packages/sqlite/README.md': async () => ({ variables: {} }),
 };
+
+/** The program of the page, and with each store of the table in it. */
+const programs = Object.keys(stores).map((page) => ({
+  page,
+  code: page === 'docs/production.md' ? program : withStore(page),
+}));
 
 const onDisk = ['packages/file/README.md', 'packages/sqlite/README.md'];
 
@@ -144,8 +159,13 @@ beforeAll(async () => {
   );
 }, 60_000);
 
-test('the page of each store that a server can use shows the whole program, once', () => {
-  expect(programs.map(({ page }) => page)).toEqual(Object.keys(stores));
+test('the table has each store that a server can use, and no other page repeats the program', () => {
+  const rows = [...production.matchAll(/\]\(\.\.\/(packages\/\w+\/README\.md)\) \| /g)].map(([, page = '']) => page);
+  expect(['docs/production.md', ...rows.sort()]).toEqual(Object.keys(stores));
+  const pages = globSync(['docs/*.md', 'packages/*/README.md'], { cwd: root });
+  const ends = (page: string) =>
+    [...read(page).matchAll(/^```ts.*?^```$/gms)].some(([code]) => code.includes("'SIGTERM'"));
+  expect(pages.filter(ends)).toEqual(['docs/production.md']);
 });
 
 describe.each(programs)('the program of $page', ({ page }) => {

@@ -195,10 +195,10 @@ test('tokens that the API rejects again are no matter of the limit, and the log 
   expect(stdout).toMatch(/WARN \[ServiceAuth\] Token \S+ was reset \("it leaked"\)/);
 });
 
-test('the program of the page of Redis, four times over one Redis, ends on SIGTERM', async () => {
+test('the program of the page about production, four times over one Redis, ends on SIGTERM', async () => {
   const [{ env, issuances, until: seen }, { url }] = [await service(), await redis()];
-  const readme = readFileSync(join(programs, '../node_modules/@service-auth/redis/README.md'), 'utf8');
-  const [, block = ''] = /^```ts no-check: your application[^\n]*\n(.*?)^```/ms.exec(readme) ?? [];
+  const page = readFileSync(join(root, 'docs/production.md'), 'utf8');
+  const [, block = ''] = /^```ts no-check: your application[^\n]*\n(.*?)^```/ms.exec(page) ?? [];
   write(programs, 'package.json', '{ "type": "module" }');
   write(
     programs,
