@@ -119,7 +119,7 @@ test('every page names the picture that other sites show beside a link', () => {
 });
 
 test('every error code has an anchor of its own', () => {
-  const codes = [...(pages.get('errors.html') ?? '').matchAll(/<td>.*?<code>(ERR_\w+)<\/code><\/td>/g)].map(
+  const codes = [...(pages.get('errors.html') ?? '').matchAll(/<h3[^>]*><code>(ERR_\w+)<\/code>/g)].map(
     ([, code = '']) => code,
   );
   expect(codes.length).toBeGreaterThan(8);
