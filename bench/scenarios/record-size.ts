@@ -1,11 +1,10 @@
 // This uses the pure part of core, because 100,000 tokens would take minutes through a client.
-import { hasRoom } from '../../packages/core/src/ledger/compact.ts';
+
 import { encodeRecord } from '../../packages/core/src/ledger/codec.ts';
-import { compact } from '../../packages/core/src/ledger/compact.ts';
+import { compact, hasRoom } from '../../packages/core/src/ledger/compact.ts';
 import { withReservation } from '../../packages/core/src/ledger/decide.ts';
-import { type Limits, limitsFor } from '../../packages/core/src/ledger/limits.ts';
+import { type Limits, limitsFor, withStatement } from '../../packages/core/src/ledger/limits.ts';
 import { type LedgerRecord, newRecord, type Spent, type StoredToken } from '../../packages/core/src/ledger/record.ts';
-import { withStatement } from '../../packages/core/src/ledger/limits.ts';
 
 const windowMs = 86_400_000;
 const beganAt = 1_800_000_000_000;
