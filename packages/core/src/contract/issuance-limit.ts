@@ -83,7 +83,7 @@ function agreed(
     report(option, problem);
   };
   const windows = given === undefined ? [usual] : windowsOf(given, check);
-  const { reserve, enforce }: Reserve = isSound && given ? ownProperties(given) : {};
+  const { reserve, enforce }: Reserve = ownProperties(isSound && given ? given : {});
   if (reserve !== undefined) {
     const largest = Math.max(...windows.map(({ tokens }) => tokens));
     check('issuanceLimit.reserve', problemOfInteger(reserve, 0, largest - 1));
