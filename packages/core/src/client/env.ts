@@ -14,22 +14,35 @@ import { type Env, mistakeIn, named, problemOfAddress, variableOption } from './
 const switches: Readonly<Record<string, boolean>> = { true: true, false: false };
 
 /**
- * Reads options from environment variables: `SERVICE_AUTH_URL`, `SERVICE_BASE_URL`, `SERVICE_AUTH_AUDIENCE`, `SERVICE_AUTH_CLIENT_ID`,
- * `SERVICE_AUTH_CLIENT_SECRET`. Optional are `SERVICE_AUTH_TOKEN_LIMIT` (1 to 1,000,000 tokens, default 150; or windows such as `10/1h,50/24h`, with the
- * units `s`, `m`, `h`, `d`; or, where the provider counts requests, `300 requests` or `10 requests/10m`), `SERVICE_AUTH_RESERVE`, `SERVICE_AUTH_ENFORCE_LIMIT` (`false`: nothing is refused for the limit), `SERVICE_AUTH_STORE_KEY` and `SERVICE_AUTH_INSTANCE`. An empty variable counts as missing. Options in
- * `overrides` replace variables; one that is undefined does not.
+ * Reads options from environment variables: `SERVICE_AUTH_URL`, `SERVICE_BASE_URL`,
+ * `SERVICE_AUTH_AUDIENCE`, `SERVICE_AUTH_CLIENT_ID`, `SERVICE_AUTH_CLIENT_SECRET`. Optional are
+ * `SERVICE_AUTH_TOKEN_LIMIT` (1 to 1,000,000 tokens, default 150; or windows such as
+ * `10/1h,50/24h`, with the units `s`, `m`, `h`, `d`; or, where the provider counts requests,
+ * `300 requests` or `10 requests/10m`), `SERVICE_AUTH_RESERVE`, `SERVICE_AUTH_ENFORCE_LIMIT`
+ * (`false`: nothing is refused for the limit), `SERVICE_AUTH_STORE_KEY` and
+ * `SERVICE_AUTH_INSTANCE`. An empty variable counts as missing. Options in `overrides` replace
+ * variables; one that is undefined does not.
  *
- * `SERVICE_AUTH_CLIENT_SECRET_FILE` names a file with the secret. The file is read for each token request, so a new secret needs no restart. The file of
- * `SERVICE_AUTH_STORE_KEY_FILE` is read once. A line end after the secret or the key is ignored.
+ * `SERVICE_AUTH_CLIENT_SECRET_FILE` names a file with the secret. The file is read for each token
+ * request, so a new secret needs no restart. The file of `SERVICE_AUTH_STORE_KEY_FILE` is read
+ * once. A line end after the secret or the key is ignored.
  *
- * For any authorization server there are `SERVICE_AUTH_TOKEN_ENDPOINT` in place of `SERVICE_AUTH_URL`, `SERVICE_AUTH_ISSUER`, `SERVICE_AUTH_SCOPE`, `SERVICE_AUTH_RESOURCE` (separated by
- * spaces), `SERVICE_AUTH_PARAMETERS` and `SERVICE_AUTH_HEADERS` (both written as a query; the latter may lie in a file, too), `SERVICE_AUTH_SCHEME` and `SERVICE_AUTH_CLIENT_AUTHENTICATION`: `client_secret_basic`, `client_secret_post`, `private_key_jwt` with
- * `SERVICE_AUTH_PRIVATE_KEY`, `SERVICE_AUTH_KEY_ID` and `SERVICE_AUTH_KEY_ALGORITHM`, or `tls_client_auth`. The files of `SERVICE_AUTH_PRIVATE_KEY_FILE` and `SERVICE_AUTH_CLIENT_ASSERTION_FILE` are
- * read for each request. `SERVICE_AUTH_TOKEN_TYPES` has `recognizedTokenTypes`, separated by commas, and `SERVICE_AUTH_LIFETIME` has `lifetimeMs`, such as `50m`. `SERVICE_AUTH_TOKEN_LIMIT` may be `unlimited`.
+ * For any authorization server there are `SERVICE_AUTH_TOKEN_ENDPOINT` in place of
+ * `SERVICE_AUTH_URL`, `SERVICE_AUTH_ISSUER`, `SERVICE_AUTH_SCOPE`, `SERVICE_AUTH_RESOURCE`
+ * (separated by spaces), `SERVICE_AUTH_PARAMETERS` and `SERVICE_AUTH_HEADERS` (both written as a
+ * query; the latter may lie in a file, too), `SERVICE_AUTH_SCHEME` and
+ * `SERVICE_AUTH_CLIENT_AUTHENTICATION`: `client_secret_basic`, `client_secret_post`,
+ * `private_key_jwt` with `SERVICE_AUTH_PRIVATE_KEY`, `SERVICE_AUTH_KEY_ID` and
+ * `SERVICE_AUTH_KEY_ALGORITHM`, or `tls_client_auth`. The files of `SERVICE_AUTH_PRIVATE_KEY_FILE`
+ * and `SERVICE_AUTH_CLIENT_ASSERTION_FILE` are read for each request. `SERVICE_AUTH_TOKEN_TYPES`
+ * has `recognizedTokenTypes`, separated by commas, and `SERVICE_AUTH_LIFETIME` has `lifetimeMs`,
+ * such as `50m`. `SERVICE_AUTH_TOKEN_LIMIT` may be `unlimited`.
  *
- * `SERVICE_AUTH_STORE` is the address of the store for the command line. A client does not open it, so it needs the override `store`. Any other variable
- * that begins with `SERVICE_AUTH_` causes a warning: `process.emitWarning()`, or `console.warn()` where there is no process.
- * @throws `ERR_CONFIG` with all problems. They name the variable of each option that is not in `overrides`
+ * `SERVICE_AUTH_STORE` is the address of the store for the command line. A client does not open it,
+ * so it needs the override `store`. Any other variable that begins with `SERVICE_AUTH_` causes a
+ * warning: `process.emitWarning()`, or `console.warn()` where there is no process.
+ * @throws `ERR_CONFIG` with all problems. They name the variable of each option that is not in
+ * `overrides`
  */
 export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> = {}): ServiceAuthOptions {
   if (typeof env !== 'object' || env === null) {
@@ -156,7 +169,8 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
 }
 
 /**
- * Creates a client from environment variables, as `createServiceAuth(optionsFromEnv(env, overrides))` does.
+ * Creates a client from environment variables, as
+ * `createServiceAuth(optionsFromEnv(env, overrides))` does.
  * @throws `ERR_CONFIG` with all problems, as `optionsFromEnv` does
  */
 export function createServiceAuthFromEnv(env: Env, overrides?: Partial<ServiceAuthOptions>): ServiceAuth {

@@ -11,7 +11,10 @@ function nodeFiles(): NodeFiles | undefined {
   return builtinModule('node:fs') as NodeFiles | undefined;
 }
 
-/** Reads a file as it is now. Empty: this runtime has no files. Rejects with the error of Node, and advice that names the file. */
+/**
+ * Reads a file as it is now. Empty: this runtime has no files. Rejects with the error of Node, and
+ * advice that names the file.
+ */
 export async function readLater(file: string): Promise<string> {
   const reading = nodeFiles()?.promises.readFile(file, 'utf8');
   const content = await reading?.catch((error: unknown) => {

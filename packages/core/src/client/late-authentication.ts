@@ -6,8 +6,8 @@ import { contentOf, readLater } from './files.ts';
 import { mistakeIn } from './variable-problems.ts';
 
 /**
- * Returns what keeps a private key from signing, as far as its text shows it without the code that reads keys. `algorithm`: the one that a variable states. The words
- * complete a sentence.
+ * Returns what keeps a private key from signing, as far as its text shows it without the code that
+ * reads keys. `algorithm`: the one that a variable states. The words complete a sentence.
  */
 function problemOfKey(text: string, algorithm: string | undefined): string | undefined {
   const key = text.trim();
@@ -33,8 +33,9 @@ function parsed(json: string): unknown {
 const methods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'tls_client_auth'];
 
 /**
- * Returns the client authentication that the variables describe. Its code is loaded at the first request, so a client that needs none of it loads nothing. Undefined: they
- * describe none. A file is read for each request.
+ * Returns the client authentication that the variables describe. Its code is loaded at the first
+ * request, so a client that needs none of it loads nothing. Undefined: they describe none. A file
+ * is read for each request.
  */
 export function lateAuthentication(
   read: (name: string) => string | undefined,

@@ -76,7 +76,8 @@ export function resolveOptions(given: ServiceAuthOptions): CheckedOptions {
   const { timeoutMs = 30_000, clock = systemClock } = options;
   report('timeoutMs', problemOfInteger(timeoutMs, 1, 300_000));
   const key = options.storeKey;
-  // A copy, because a program may overwrite the bytes of its key once it has given them. `slice()` of a Buffer does not copy.
+  // A copy, because a program may overwrite the bytes of its key once it has given them. `slice()`
+  // of a Buffer does not copy.
   const storeKey = key instanceof Uint8Array ? new Uint8Array(key) : key;
   if (
     storeKey !== undefined &&
@@ -177,7 +178,9 @@ export function resolveToken(common: CommonSettings, given: TokenOptions): Commo
   return Object.freeze({ ...common, ...named, baseUrl: baseUrl?.href, covers: urlScope(baseUrl, tokenUrl) });
 }
 
-/** Returns whether a client authentication has what it must have. Somebody else may have written it. */
+/**
+ * Returns whether a client authentication has what it must have. Somebody else may have written it.
+ */
 function isWhole({ usesSecret, problems, write, credentialId }: ClientAuthentication): boolean {
   const areFunctions = [problems, write, credentialId ?? write].every((each) => typeof each === 'function');
   return areFunctions && typeof usesSecret === 'boolean';

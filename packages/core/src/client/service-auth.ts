@@ -21,8 +21,9 @@ import {
 import type { Usage } from '../usage/usage.ts';
 import { resolveOptions, resolveToken } from './resolve-options.ts';
 
-// Compilers and `lib`s from before explicit resource management have no such symbols. These are the declarations of `esnext.disposable`, which merge with them.
-// A reference to that `lib` would not compile before TypeScript 5.2, and promise `DisposableStack`, which Node 20 lacks.
+// Compilers and `lib`s from before explicit resource management have no such symbols. These are the
+// declarations of `esnext.disposable`, which merge with them. A reference to that `lib` would not
+// compile before TypeScript 5.2, and promise `DisposableStack`, which Node 20 lacks.
 declare global {
   interface SymbolConstructor {
     readonly dispose: unique symbol;
@@ -45,9 +46,9 @@ const closeWithinMs = 2_000;
 export interface ServiceAuth extends TokenSource {
   /**
    * Returns the source of another token of this client: for another audience, say, or with other
-   * scopes. The source has the record, secret, limit, settings and listeners of this client, and HTTP
-   * adapters take it in the place of a client. An option that is left out, or undefined, is that of
-   * the client.
+   * scopes. The source has the record, secret, limit, settings and listeners of this client, and
+   * HTTP adapters take it in the place of a client. An option that is left out, or undefined, is
+   * that of the client.
    *
    * The same token and `baseUrl` give the same source, so call it wherever you need one. A client
    * keeps its sources until it ends, about 2 kB each and their tokens. `close()` of the client ends
@@ -59,50 +60,60 @@ export interface ServiceAuth extends TokenSource {
    */
   for(options: TokenOptions): TokenSource;
   /**
-   * Reports that the token is compromised. When this has resolved, no `getToken()` of this process returns it, and 30 seconds later none of a process that can read the store.
-   * The API still accepts the token until it expires or the provider revokes it. The token is dropped even if no replacement can be issued now: the
-   * result says when one can. `getUsage().available.reset` says it before. If the fleet knows no token of the audience, no reset is written.
-   * The token is the one that this process serves, which `peekToken()` returns. If another process reset it before, its replacement stays in use, so many
-   * processes may report one token. If this process serves none, the token is whatever the fleet uses.
-   * @throws `ERR_STORE` if the record could not be written; this process has dropped the token nevertheless, but the fleet has not.
-   *   `ERR_STORE_INTEGRITY`, `ERR_CLIENT_SECRET`, `ERR_CONFIG`, `ERR_CLOSED`
+   * Reports that the token is compromised. When this has resolved, no `getToken()` of this process
+   * returns it, and 30 seconds later none of a process that can read the store. The API still
+   * accepts the token until it expires or the provider revokes it. The token is dropped even if no
+   * replacement can be issued now: the result says when one can. `getUsage().available.reset` says
+   * it before. If the fleet knows no token of the audience, no reset is written. The token is the
+   * one that this process serves, which `peekToken()` returns. If another process reset it before,
+   * its replacement stays in use, so many processes may report one token. If this process serves
+   * none, the token is whatever the fleet uses.
+   * @throws `ERR_STORE` if the record could not be written; this process has dropped the token
+   * nevertheless, but the fleet has not. `ERR_STORE_INTEGRITY`, `ERR_CLIENT_SECRET`, `ERR_CONFIG`,
+   * `ERR_CLOSED`
    */
   reset(options?: ResetOptions): Promise<ResetResult>;
   /**
-   * Ends all pauses of the fleet after failures, refusals and 401s, for the case that their cause is mended. A request that fails again goes on with the
-   * pause that it had. The limit is kept. It has an effect once in 1, 2, 4 … 60 minutes.
+   * Ends all pauses of the fleet after failures, refusals and 401s. Call it after you fixed their
+   * cause. A request that fails again continues the pause that it had. The limit still holds. The
+   * call has an effect once in 1, 2, 4 … 60 minutes.
    * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`, `ERR_CLOSED`
    */
   retryNow(): Promise<RetryResult>;
   /**
-   * Returns which tokens of the limit are spent, by which process, when and why, and how many can be had. It reads the store and requests no token.
+   * Returns which tokens of the limit are spent, by which process, when and why, and how many can
+   * be had. It reads the store and requests no token.
    * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`, `ERR_CLOSED`
    */
   getUsage(): Promise<Usage>;
   /**
-   * Calls `listener` with each event, as `onEvent` is called, until the returned function is called. There may be any number of listeners. With
-   * `operations` the listener gets an event for each operation of the store and for each attempt to get a token, too.
+   * Calls `listener` with each event, as `onEvent` is called, until the returned function is
+   * called. There may be any number of listeners. With `operations` the listener gets an event for
+   * each operation of the store and for each attempt to get a token, too.
    * @throws `ERR_CONFIG` if `listener` is no function
    */
   subscribe(listener: ServiceAuthEventListener, options?: SubscribeOptions): () => void;
   /**
-   * Ends all waits with `ERR_CLOSED`. If a token request is under way, waits up to 2 seconds until its outcome is in the store. Then aborts it, so that the
-   * process can end; a token may have been issued, so it stays counted.
+   * Ends all waits with `ERR_CLOSED`. If a token request is under way, waits up to 2 seconds until
+   * its outcome is in the store. Then aborts it, so that the process can end; a token may have been
+   * issued, so it stays counted.
    */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * Creates a client. It does no I/O before the first call. No timer renews a token: calls of `getToken()` start renewals ahead of expiry and do not wait
- * for them. If the store fails while an outcome is written, timers try again for about two minutes; they do not keep the process running.
+ * Creates a client. It does no I/O before the first call. No timer renews a token: calls of
+ * `getToken()` start renewals ahead of expiry and do not wait for them. If the store fails while an
+ * outcome is written, timers try again for about two minutes; they do not keep the process running.
  * @throws `ERR_CONFIG` with all problems of the options
  */
 export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
   return new Client(resolveOptions(options));
 }
 
-// Its methods are functions of each client, because people write `const { getToken } = auth`, or spread a client.
+// Its methods are functions of each client, because people write `const { getToken } = auth`, or
+// spread a client.
 class Client implements ServiceAuth {
   readonly #options: CheckedOptions;
   readonly #listeners: Listeners;
@@ -110,7 +121,7 @@ class Client implements ServiceAuth {
   readonly #token: ClientToken;
   /** The other tokens, by name. */
   #others: Map<string, ClientToken> | undefined;
-  /** What `for()` gave, by the name of the token and the address of the API. */
+  /** The sources that `for()` returned, by the name of the token and the address of the API. */
   #sources: Map<string, TokenSource> | undefined;
   readonly baseUrl: string | undefined;
   readonly covers: TokenSource['covers'];

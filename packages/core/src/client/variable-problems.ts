@@ -13,7 +13,10 @@ const argumentsOfStores: Readonly<Record<string, string>> = {
   dynamodb: 'client',
 };
 
-/** Says how to give the store of an address in code. The address itself may have a password, so it is not shown. */
+/**
+ * Says how to give the store of an address in code. The address itself may have a password, so it
+ * is not shown.
+ */
 export function problemOfAddress(address: string): string {
   const [scheme = ''] = /^[a-z]+/.exec(address.replace(/^mariadb/, 'mysql')) ?? [];
   const kind = Object.keys(argumentsOfStores).find((name) => scheme.startsWith(name));
@@ -25,14 +28,20 @@ export function problemOfAddress(address: string): string {
   return `is opened by the command line only, so write ${line}`;
 }
 
-/** Returns what is wrong with a variable that a shell, a container or a template did not set as it was meant. */
+/**
+ * Returns what is wrong with a variable that a shell, a container or a template did not set as it
+ * was meant.
+ */
 export function mistakeIn(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
   if (/^(["']).*\1$/s.test(value)) return 'is wrapped in quotes: remove them where it is set';
   return /\$\{\w+\}/.test(value) ? `contains a reference such as $\{NAME} that nothing replaced` : undefined;
 }
 
-/** The option whose variable has this option, too: that of `tokens` may have windows, and those of `parameters` and `headers` have all of them. */
+/**
+ * The option whose variable has this option, too: that of `tokens` may have windows, and those of
+ * `parameters` and `headers` have all of them.
+ */
 export function variableOption(option: string): string {
   return option.replace(/\.windows\b.*/, '.tokens').replace(/^(parameters|headers)\..*/, '$1');
 }

@@ -1,20 +1,28 @@
 /**
- * A bearer token (RFC 6750). If you inspect or serialise it, it shows the id and the times, never the value. As a string it says `use token.authorization`, with
- * a character that no header may have: `Bearer ${token}` fails before it is sent.
+ * A bearer token (RFC 6750). If you inspect or serialise it, it shows the id and the times, never
+ * the value. As a string it says `use token.authorization`, with a character that no header may
+ * have: `Bearer ${token}` fails before it is sent.
  */
 export interface AccessToken {
   /** Identifies the token in the whole fleet and in `getUsage().issuances`. It is safe to log. */
   readonly id: string;
-  /** When the token was requested, in epoch milliseconds of this machine's clock: its lifetime before `expiresAt`. */
+  /**
+   * When the token was requested, in epoch milliseconds of this machine's clock: its lifetime
+   * before `expiresAt`.
+   */
   readonly issuedAt: number;
   /**
-   * When the token expires, in epoch milliseconds of this machine's clock. It is for display: the life of the token is counted by the monotonic clock.
-   * If somebody sets the clock, the next call returns the same token as another object, with its expiry by the clock as it is then.
+   * When the token expires, in epoch milliseconds of this machine's clock. It is for display: the
+   * life of the token is counted by the monotonic clock. If somebody sets the clock, the next call
+   * returns the same token as another object, with its expiry by the clock as it is then.
    */
   readonly expiresAt: number;
   /** The token, usually a JWT. */
   readonly value: string;
-  /** The option `scheme`, by default `Bearer`, a space and the token: ready for the `Authorization` header. */
+  /**
+   * The option `scheme`, by default `Bearer`, a space and the token: ready for the `Authorization`
+   * header.
+   */
   readonly authorization: string;
 }
 
@@ -22,7 +30,8 @@ class SealedAccessToken implements AccessToken {
   readonly id: string;
   readonly issuedAt: number;
   readonly expiresAt: number;
-  // Both forms share the memory of this string: the value is a slice of it. Neither scheme nor token has a space.
+  // Both forms share the memory of this string: the value is a slice of it. Neither scheme nor
+  // token has a space.
   readonly #authorization: string;
 
   constructor(id: string, authorization: string, issuedAt: number, expiresAt: number) {

@@ -24,7 +24,10 @@ export interface UnwrittenRequest {
   readonly clientSecret: string | undefined;
   readonly tokenEndpoint: string;
   readonly issuer: string | undefined;
-  /** The names and values of the request's parameters, without those that authenticate the client. A name may repeat. */
+  /**
+   * The names and values of the request's parameters, without those that authenticate the client. A
+   * name may repeat.
+   */
   readonly parameters: readonly (readonly [name: string, value: string])[];
   /** The present, in epoch milliseconds. */
   readonly now: number;
@@ -32,16 +35,20 @@ export interface UnwrittenRequest {
   readonly signal: AbortSignal;
 }
 
-/** How a client proves to the token endpoint who it is. The functions of `@service-auth/core/oauth2` create such objects. */
+/**
+ * How a client proves to the token endpoint who it is. The functions of `@service-auth/core/oauth2`
+ * create such objects.
+ */
 export interface ClientAuthentication {
   /** Whether it sends the client secret. If not, the client must have none. */
   readonly usesSecret: boolean;
   /** Returns the problems of its own options. `options`: those of the client, unchecked. */
   problems(options: Readonly<Record<string, unknown>>): readonly ConfigProblem[];
   /**
-   * Returns what the server judges the client by: the kind of the authentication, with the secret, the public key, or whom an assertion speaks of. Core keeps a hash
-   * of it, and calls it before each attempt that may request a token: a refused credential waits, and another one is tried at once. What differs in each request must
-   * not be in it. Default: the client secret.
+   * Returns a text that identifies the credential: the kind of the authentication, with the
+   * secret, the public key, or the subject of the assertion. Core keeps a hash of it, and calls it
+   * before each attempt that may request a token: a refused credential waits, and another one is
+   * tried at once. What differs in each request must not be in it. Default: the client secret.
    */
   credentialId?(request: UnwrittenRequest): string | Promise<string>;
   /** Writes a token request. It is called for each request. If it throws, no request is sent. */

@@ -41,7 +41,10 @@ export function problemOfInteger(value: unknown, min: number, max: number): stri
   return fits ? undefined : `must be an integer from ${min} to ${max}`;
 }
 
-/** Returns the problem of an object that must have these methods, if it has one. `what` describes the object. */
+/**
+ * Returns the problem of an object that must have these methods, if it has one. `what` describes
+ * the object.
+ */
 export function problemOfMethods(value: unknown, methods: readonly string[], what: string): string | undefined {
   const object = Object(value) as Record<string, unknown>;
   const complete = methods.every((name) => typeof object[name] === 'function');

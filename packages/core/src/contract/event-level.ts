@@ -37,8 +37,9 @@ const levels: Levels = {
 };
 
 /**
- * Returns the level at which to log an event. `error`: someone has to act, because callers get no token, the credentials are wrong, or the record is lost
- * or damaged. `warn`: someone should look at it the next day. A day without failures has one or two events of level `info`.
+ * Returns the level at which to log an event. `error`: someone has to act, because callers get no
+ * token, the credentials are wrong, or the record is lost or damaged. `warn`: someone should look
+ * at it the next day. A day without failures has one or two events of level `info`.
  */
 export function eventLevel(event: ServiceAuthEvent): ServiceAuthEventLevel {
   // Another copy of core in the process may be newer, and have further events.

@@ -21,15 +21,23 @@ export interface AgreedWindow {
   readonly enforce?: false | undefined;
 }
 
-/** Whose tokens a window of the provider counts: those of this client, or of all clients of its organization. */
+/**
+ * Whose tokens a window of the provider counts: those of this client, or of all clients of its
+ * organization.
+ */
 export type QuotaOwner = 'client' | 'organization';
 
 /** Why an attempt began. `revalidate`: it only reads the record. */
 export type AcquisitionReason = Exclude<IssuanceReason, 'reset'> | 'revalidate';
 
-/** The fields of each event, besides `type`, `at`, `audience` and `instance`. Instants are in epoch milliseconds of this machine's clock. No event contains a token or a secret. */
+/**
+ * The fields of each event, besides `type`, `at`, `audience` and `instance`. Instants are in epoch
+ * milliseconds of this machine's clock. No event contains a token or a secret.
+ */
 export interface ServiceAuthEventFields {
-  /** A token was issued to this process. `used` of the `usable` tokens of the window are spent now. */
+  /**
+   * A token was issued to this process. `used` of the `usable` tokens of the window are spent now.
+   */
   token_issued: {
     readonly reason: IssuanceReason;
     readonly tokenId: string;
@@ -37,16 +45,22 @@ export interface ServiceAuthEventFields {
     readonly used: number;
     readonly usable: number;
     readonly warnings: readonly TokenResponseWarning[];
-    /** With the warning `scope_missing`: the scopes that were asked for and that the answer leaves out, joined by spaces. */
+    /**
+     * With the warning `scope_missing`: the scopes that were asked for and that the answer leaves
+     * out, joined by spaces.
+     */
     readonly missingScope?: string | undefined;
     /** The duration of the token request. */
     readonly durationMs: number;
   };
-  /** This process uses a token from now on that was issued to another process. That costs nothing. */
+  /**
+   * This process uses a token from now on that was issued to another process. That costs nothing.
+   */
   token_adopted: { readonly tokenId: string; readonly expiresAt: number };
   /**
-   * A token request failed. `ambiguous`: a token may have been issued, so one was counted. `error`: the name and code of the error if there was no
-   * answer, such as `TypeError ECONNREFUSED` or `TimeoutError`. `reason`: why a 2xx answer was no new token.
+   * A token request failed. `ambiguous`: a token may have been issued, so one was counted. `error`:
+   * the name and code of the error if there was no answer, such as `TypeError ECONNREFUSED` or
+   * `TimeoutError`. `reason`: why a 2xx answer was no new token.
    */
   token_request_failed: {
     readonly code: ServiceAuthErrorCode;
@@ -58,9 +72,11 @@ export interface ServiceAuthEventFields {
     readonly durationMs: number;
   };
   /**
-   * A `getToken()` of this process rejected with an error of this `code`. There is at most one event a minute for each code, and for each `waitsFor`.
-   * `count`: how many calls rejected since the event before. With `ERR_TOKEN_PENDING` the fields of {@link TokenWait} say what the caller waited for. That
-   * event also comes if the caller's `signal` ended the wait: by a time-out, or after what it waited for had taken a second.
+   * A `getToken()` of this process rejected with an error of this `code`. There is at most one
+   * event a minute for each code, and for each `waitsFor`. `count`: how many calls rejected since
+   * the event before. With `ERR_TOKEN_PENDING` the fields of {@link TokenWait} say what the caller
+   * waited for. That event also comes if the caller's `signal` ended the wait: by a time-out, or
+   * after what it waited for had taken a second.
    */
   token_unavailable: {
     readonly code: ServiceAuthErrorCode;
@@ -68,21 +84,26 @@ export interface ServiceAuthEventFields {
     readonly count: number;
   } & Partial<TokenWait>;
   /**
-   * The API answered 401 to a token. Equal answers in a row are one event. `outcome`: `renew`: the next `getToken()` tries to replace the token;
-   * `replaced`: another token is in use already; `kept`: a moment ago no replacement could be had, and it is too early to try again.
+   * The API answered 401 to a token. Equal answers in a row are one event. `outcome`: `renew`: the
+   * next `getToken()` tries to replace the token; `replaced`: another token is in use already;
+   * `kept`: a moment ago no replacement could be had, and it is too early to try again.
    */
   token_rejected: { readonly tokenId: string; readonly outcome: 'renew' | 'replaced' | 'kept' };
   /**
-   * A request to an address that the client covers had an `Authorization` of its own, so it was sent without the token. Reported once for each client,
-   * which also warns on standard error.
+   * A request to an address that the client covers had an `Authorization` of its own, so it was
+   * sent without the token. Reported once for each client, which also warns on standard error.
    */
   token_bypassed: Record<never, never>;
-  /** This process reported that the tokens of its audience are compromised. `tokenId`: the one that was in use, if there was one. `reason`: that of `reset()`. */
+  /**
+   * This process reported that the tokens of its audience are compromised. `tokenId`: the one that
+   * was in use, if there was one. `reason`: that of `reset()`.
+   */
   token_reset: { readonly tokenId: string | undefined; readonly reason: string | undefined };
   /**
-   * The budget did not allow a token. With `reason: 'refresh'` callers do not notice, because the present token is still served. There is at most one
-   * event a minute for each `reason`, until this process has another token. `count`: how many attempts were refused since the event before. The other
-   * fields are those of the latest one, and those of `ERR_ISSUANCE_LIMIT`.
+   * The budget did not allow a token. With `reason: 'refresh'` callers do not notice, because the
+   * present token is still served. There is at most one event a minute for each `reason`, until
+   * this process has another token. `count`: how many attempts were refused since the event before.
+   * The other fields are those of the latest one, and those of `ERR_ISSUANCE_LIMIT`.
    */
   issuance_refused: {
     readonly reason: IssuanceReason;
@@ -96,21 +117,26 @@ export interface ServiceAuthEventFields {
     readonly count: number;
   };
   /**
-   * A token was requested that the agreement would have refused, if it were enforced: see `enforce` of `issuanceLimit`. There is at most one event a minute
-   * for each `reason`. `count`: how many since the event before. `used` has this token in it. The other fields are those that `issuance_refused` would have had.
+   * A token was requested that the agreement would have refused, if it were enforced: see `enforce`
+   * of `issuanceLimit`. There is at most one event a minute for each `reason`. `count`: how many
+   * since the event before. `used` has this token in it. The other fields are those that
+   * `issuance_refused` would have had.
    */
   issuance_over_limit: ServiceAuthEventFields['issuance_refused'];
   /**
-   * Other processes of the fleet stated another agreement within the last hour. Both are kept, so the stricter one decides. `instance` stated it last,
-   * at `seenAt`. The same difference is reported once.
+   * Other processes of the fleet stated another agreement within the last hour. Both are kept, so
+   * the stricter one decides. `instance` stated it last, at `seenAt`. The same difference is
+   * reported once.
    */
   agreement_differs: {
     readonly own: readonly AgreedWindow[];
     readonly others: readonly (AgreedWindow & { readonly instance: string; readonly seenAt: number })[];
   };
   /**
-   * The token endpoint said what the provider counts in one of its windows (`Auth0-Client-Quota-Limit`, or `Auth0-Organization-Quota-Limit`, which counts
-   * all clients of the organization). There is one event for each window of an answer. It is advice: no caller waits or is refused for it.
+   * The token endpoint said what the provider counts in one of its windows
+   * (`Auth0-Client-Quota-Limit`, or `Auth0-Organization-Quota-Limit`, which counts all clients of
+   * the organization). There is one event for each window of an answer. It is advice: no caller
+   * waits or is refused for it.
    */
   quota_observed: {
     readonly of: QuotaOwner;
@@ -121,14 +147,15 @@ export interface ServiceAuthEventFields {
     /** When the window ends. */
     readonly resetAt: number;
     /**
-     * At least so many tokens of the window are unknown to the record: they were issued without this store, or before the record began. Undefined with
-     * `organization`.
+     * The least number of tokens of the window that the record does not know: they were issued
+     * without this store, or before the record began. Undefined with `organization`.
      */
     readonly foreign: number | undefined;
   };
   /**
-   * The store could not be read or written. `error`: the name and code of its error. `advice`: what to do about it, in words of the store. Until the store
-   * answers again, there is at most one event a minute. `count`: how many operations failed since the event before.
+   * The store could not be read or written. `error`: the name and code of its error. `advice`: what
+   * to do about it, in words of the store. Until the store answers again, there is at most one
+   * event a minute. `count`: how many operations failed since the event before.
    */
   store_failed: {
     readonly operation: 'load' | 'swap';
@@ -136,24 +163,38 @@ export interface ServiceAuthEventFields {
     readonly advice: string | undefined;
     readonly count: number;
   };
-  /** The record under `key` is damaged. Nothing overwrites it, and no token is requested. Reported once, until it can be read again. */
+  /**
+   * The record under `key` is damaged. Nothing overwrites it, and no token is requested. Reported
+   * once, until it can be read again.
+   */
   store_damaged: { readonly key: string };
   /**
-   * A setting of the store endangers the record, or the record is in memory although other processes seem to run. Each warning is reported once.
+   * A setting of the store endangers the record, or the record is in memory although other
+   * processes seem to run. Each warning is reported once.
    */
   store_warning: { readonly warning: string };
   /**
-   * The function given as `clientSecret` returned no secret, even if no caller waits for one. `error`: the name and code of its error, or what is
-   * wrong with its result. There is at most one event a minute. `count`: how often the function failed since the event before.
+   * The function given as `clientSecret` returned no secret, even if no caller waits for one.
+   * `error`: the name and code of its error, or what is wrong with its result. There is at most one
+   * event a minute. `count`: how often the function failed since the event before.
    */
   client_secret_failed: { readonly error: string; readonly count: number };
-  /** The operation of the store that failed last succeeds again. A store that can only be read has not recovered. */
+  /**
+   * The operation of the store that failed last succeeds again. A store that can only be read has
+   * not recovered.
+   */
   store_recovered: Record<never, never>;
-  /** The store lost its record or went back to an older one. `restored`: how many entries were put back from the memory of this process. */
+  /**
+   * The store lost its record or went back to an older one. `restored`: how many entries were put
+   * back from the memory of this process.
+   */
   ledger_lost: { readonly restored: number };
   /** The clock of the store or of this machine stepped by `byMs` against the monotonic clock. */
   clock_anomaly: { readonly clock: 'store' | 'machine'; readonly byMs: number };
-  /** An operation of the store ended. `conflict`: another process had changed the record. Only for listeners that subscribe with `operations`. */
+  /**
+   * An operation of the store ended. `conflict`: another process had changed the record. Only for
+   * listeners that subscribe with `operations`.
+   */
   store_called: {
     readonly operation: 'load' | 'swap';
     readonly outcome: 'done' | 'conflict' | 'failed';
@@ -162,9 +203,10 @@ export interface ServiceAuthEventFields {
     readonly durationMs: number;
   };
   /**
-   * An attempt to get a token began, or with the reason `revalidate` one that only reads the record. `acquisition` identifies it within this process.
-   * `callers`: 1 if the call of `getToken()` that began it waits, else 0. Only for listeners that subscribe with `operations`. They are called during
-   * that call of `getToken()`, so the async context is that of the caller.
+   * An attempt to get a token began, or with the reason `revalidate` one that only reads the
+   * record. `acquisition` identifies it within this process. `callers`: 1 if the call of
+   * `getToken()` that began it waits, else 0. Only for listeners that subscribe with `operations`.
+   * They are called during that call of `getToken()`, so the async context is that of the caller.
    */
   acquisition_started: {
     readonly acquisition: number;
@@ -172,8 +214,9 @@ export interface ServiceAuthEventFields {
     readonly callers: 0 | 1;
   };
   /**
-   * An attempt ended. `kept`: the present token is served further. `dropped`: it was reset. `code`: that of the error. `callers`: how many calls of
-   * `getToken()` waited. Only for listeners that subscribe with `operations`.
+   * An attempt ended. `kept`: the present token is served further. `dropped`: it was reset. `code`:
+   * that of the error. `callers`: how many calls of `getToken()` waited. Only for listeners that
+   * subscribe with `operations`.
    */
   acquisition_ended: {
     readonly acquisition: number;
@@ -188,7 +231,10 @@ export interface ServiceAuthEventFields {
 /** The types of all events. */
 export type ServiceAuthEventType = keyof ServiceAuthEventFields;
 
-/** An event of `onEvent`. `type` says which kind it is. `at`: epoch milliseconds of this machine's clock. */
+/**
+ * An event of `onEvent`. `type` says which kind it is. `at`: epoch milliseconds of this machine's
+ * clock.
+ */
 export type ServiceAuthEvent = {
   [Type in ServiceAuthEventType]: {
     readonly type: Type;
@@ -200,14 +246,23 @@ export type ServiceAuthEvent = {
 
 /** Options of `subscribe()`. */
 export interface SubscribeOptions {
-  /** True if the listener gets an event for each operation of the store, and for each attempt to get a token, too. Default false. */
+  /**
+   * True if the listener gets an event for each operation of the store, and for each attempt to get
+   * a token, too. Default false.
+   */
   operations?: boolean | undefined;
 }
 
-/** Receives every event. Errors that it throws are ignored, and so are rejections of a promise that it returns. */
+/**
+ * Receives every event. Errors that it throws are ignored, and so are rejections of a promise that
+ * it returns.
+ */
 export type ServiceAuthEventListener = (event: ServiceAuthEvent) => void;
 
-/** Reports an event to the listeners, if there are any. Those in `heard` know it, and the others join them. */
+/**
+ * Reports an event to the listeners, if there are any. Those in `heard` know it, and the others
+ * join them.
+ */
 export type Emit = <Type extends ServiceAuthEventType>(
   type: Type,
   fields: ServiceAuthEventFields[Type],
@@ -225,7 +280,10 @@ export type RepeatedEventType =
 /** The fields of such an event without its count. */
 export type RepeatedEventFields<Type extends RepeatedEventType> = Omit<ServiceAuthEventFields[Type], 'count'>;
 
-/** Reports an event, but at most once a minute for one `cause`. It counts the events that it leaves out. */
+/**
+ * Reports an event, but at most once a minute for one `cause`. It counts the events that it leaves
+ * out.
+ */
 export type EmitRepeated = <Type extends RepeatedEventType>(
   type: Type,
   fields: RepeatedEventFields<Type>,

@@ -14,22 +14,25 @@ export interface IssuanceWindow extends Counting {
 
 interface Counting {
   /**
-   * What the provider counts. `requests`: every request that reaches the token endpoint, refused ones too. Default `tokens`, or for one
-   * of several windows what the limit says.
+   * What the provider counts. `requests`: every request that reaches the token endpoint, refused
+   * ones too. Default `tokens`, or for one of several windows what the limit says.
    */
   counts?: 'tokens' | 'requests' | undefined;
 }
 
 interface Reserve extends Counting {
   /**
-   * The tokens that no process plans with: 0 to `tokens` - 1. They are there for tokens that were issued but are in no record, because the store lost it.
-   * With several windows it belongs to the one with the most tokens, and the others keep the same share of theirs.
-   * Default: a fifth of `tokens`, or half of them for a `replicated` store.
+   * The tokens that no process plans with: 0 to `tokens` - 1. They are there for tokens that were
+   * issued but are in no record, because the store lost it. With several windows it belongs to the
+   * one with the most tokens, and the others keep the same share of theirs. Default: a fifth of
+   * `tokens`, or half of them for a `replicated` store.
    */
   reserve?: number | undefined;
   /**
-   * False: nothing is refused for the agreement, not even for the one of another process. What it would have refused is counted, and said by the event
-   * `issuance_over_limit`, `getUsage()` and `service-auth explain`. Pauses after failures stay. Use it to see what the limit would do before you enforce it. Default true.
+   * False: nothing is refused for the agreement, not even for the one of another process. What it
+   * would have refused is counted, and said by the event `issuance_over_limit`, `getUsage()` and
+   * `service-auth explain`. Pauses after failures stay. Use it to see what the limit would do
+   * before you enforce it. Default true.
    */
   enforce?: boolean | undefined;
 }
@@ -37,7 +40,9 @@ interface Reserve extends Counting {
 interface OneWindow extends Reserve {
   /** The tokens of a window: 1 to 1,000,000. Default 150 (the service's interface, Limits). */
   tokens?: number | undefined;
-  /** The window in milliseconds: 1,000 to 2,678,400,000 (31 days). Default 86,400,000 (24 hours). */
+  /**
+   * The window in milliseconds: 1,000 to 2,678,400,000 (31 days). Default 86,400,000 (24 hours).
+   */
   windowMs?: number | undefined;
   windows?: undefined;
 }
@@ -49,7 +54,10 @@ interface SeveralWindows extends Reserve {
   windowMs?: undefined;
 }
 
-/** The agreement with the provider: at most `tokens` per client within `windowMs`, or several of such `windows`. All of them are kept. */
+/**
+ * The agreement with the provider: at most `tokens` per client within `windowMs`, or several of
+ * such `windows`. All of them are kept.
+ */
 export type IssuanceLimit = OneWindow | SeveralWindows;
 
 /** Without `counts` only tokens count. */
@@ -139,7 +147,10 @@ function windowOf(given: unknown, option: string, report: Report, usually?: Issu
   return { tokens, windowMs, ...(counts === 'requests' && { counts }) };
 }
 
-/** Returns the problem of a window that was written in seconds or minutes. Such a window would be over before anybody counted. */
+/**
+ * Returns the problem of a window that was written in seconds or minutes. Such a window would be
+ * over before anybody counted.
+ */
 function problemOfUnit(windowMs: number): string | undefined {
   const isDaysInSeconds = windowMs % 86_400 === 0 && windowMs % 60_000 !== 0;
   return isDaysInSeconds || windowMs % 1_000 !== 0
@@ -163,15 +174,18 @@ function defined<Part extends object>(part: Part): Partial<Part> {
 
 const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: day };
 
-/** Reads a length of time that is written like `50m`, with the units s, m, h and d, in milliseconds. Undefined: the text is not written so. */
+/**
+ * Reads a length of time that is written like `50m`, with the units s, m, h and d, in milliseconds.
+ * Undefined: the text is not written so.
+ */
 export function parseDuration(text: string): number | undefined {
   const [, length, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
   return length === undefined ? undefined : Number(length) * (units[unit] as number);
 }
 
 /**
- * Reads a limit that is written like `300`, `10/1h,50/24h` or `10 requests/10m`, with the units s, m, h and d. Undefined: the text is not written so. `requests`:
- * the provider counts these.
+ * Reads a limit that is written like `300`, `10/1h,50/24h` or `10 requests/10m`, with the units s,
+ * m, h and d. Undefined: the text is not written so. `requests`: the provider counts these.
  */
 export function parseLimit(text: string): IssuanceLimit | undefined {
   const windows = text.split(',').map((part) => {

@@ -3,11 +3,13 @@ import { isPlain } from '../platform/untrusted.ts';
 import { problemOfInteger, problemOfText, reportTo } from './config-problems.ts';
 import type { ConfigProblem } from './errors.ts';
 
-// A secret must be neither one of the parameters nor in the query, because the record and events name them.
+// A secret must be neither one of the parameters nor in the query, because the record and events
+// name them.
 const reserved =
   /^(grant_type|client_id|audience|scope|resource|code|username|sig)$|secret|password|assertion|(key|token|signature)$/i;
 const scopeText = /^[!#-[\]-~]+( [!#-[\]-~]+)*$/;
-// What authenticates, what describes the body, and what belongs to the connection (RFC 9110 sections 6.4, 7, 8 and 11).
+// What authenticates, what describes the body, and what belongs to the connection (RFC 9110
+// sections 6.4, 7, 8 and 11).
 const reservedHeader =
   /^(authorization|connection|content-(encoding|length|type)|cookie|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
 const httpToken = /^[\w!#$%&'*+.^`|~-]+$/;
@@ -57,7 +59,10 @@ export function problemsOfRequest(options: Readonly<Record<string, unknown>>): C
   return problems;
 }
 
-/** Returns the problems of further headers. Their values are secrets, and what has no value may be one. */
+/**
+ * Returns the problems of further headers. Their values are secrets, and what has no value may be
+ * one.
+ */
 function problemsOfHeaders(headers: unknown): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   const report = reportTo(problems);

@@ -8,11 +8,14 @@ import type { Store } from './store.ts';
 import type { TokenAddress, TokenParameters } from './token-parameters.ts';
 import type { Transport } from './transport.ts';
 
-/** The checked options that clients have in common, with defaults. Clients with equal options share one frozen object. */
+/**
+ * The checked options that clients have in common, with defaults. Clients with equal options share
+ * one frozen object.
+ */
 export interface CommonSettings extends Lifeline, Addresses {
   /** The name of the token in the record: the audience, if nothing else is asked for. */
   readonly tokenName: string;
-  /** What is asked for. */
+  /** The parameters of the token request that say which token it is for. */
   readonly parameters: TokenParameters;
   readonly scope: string;
   readonly authentication: ClientAuthentication;

@@ -11,7 +11,10 @@ type WithoutVariable =
   | 'transport'
   | 'waitUntil';
 
-/** The environment variables, by the option that each of them sets. Core, the command line and its `serve` read these. */
+/**
+ * The environment variables, by the option that each of them sets. Core, the command line and its
+ * `serve` read these.
+ */
 export const variables = {
   authUrl: 'SERVICE_AUTH_URL',
   tokenEndpoint: 'SERVICE_AUTH_TOKEN_ENDPOINT',
@@ -46,7 +49,10 @@ export const authenticationVariables = {
   assertionFile: 'SERVICE_AUTH_CLIENT_ASSERTION_FILE',
 } as const;
 
-/** The variables that only `service-auth serve` reads, by what they set. They may stand in the environment of a whole fleet. */
+/**
+ * The variables that only `service-auth serve` reads, by what they set. They may stand in the
+ * environment of a whole fleet.
+ */
 export const serveVariables = { rejectedStatuses: 'SERVICE_AUTH_REJECTED_STATUSES' } as const;
 
 /** The variables that may lie in a file, which the variable with `_FILE` at its end names. */
@@ -59,12 +65,16 @@ const names: readonly string[] = [
   ...secretVariables.map((name) => `${name}_FILE`),
 ];
 
-// Kubernetes sets some of these in every pod if there is a Service with the name service-auth. `service-auth token --format env` prints the others.
+// Kubernetes sets some of these in every pod if there is a Service with the name service-auth.
+// `service-auth token --format env` prints the others.
 const ofOthers = /^SERVICE_AUTH_((SERVICE|PORT)(_.*)?|TOKEN|TOKEN_EXPIRES_AT)$/;
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Returns a warning for each variable that begins with `SERVICE_AUTH_`, and that nothing reads, by its name. If one was probably meant, it is named. */
+/**
+ * Returns a warning for each variable that begins with `SERVICE_AUTH_`, and that nothing reads, by
+ * its name. If one was probably meant, it is named.
+ */
 export function unreadVariables(env: Env): ReadonlyMap<string, string> {
   if (isUnreadable(env)) return new Map();
   const unread = Object.keys(env)
@@ -78,8 +88,9 @@ export function unreadVariables(env: Env): ReadonlyMap<string, string> {
 }
 
 /**
- * Returns for each variable that is missing what else may have been meant as it: the names of variables that nothing reads. `missing`: the names of those
- * that are missing. The words stand behind a sentence.
+ * Returns for each variable that is missing what else may have been meant as it: the names of
+ * variables that nothing reads. `missing`: the names of those that are missing. The words stand
+ * behind a sentence.
  */
 export function misspeltVariables(missing: readonly string[], env: Env): ReadonlyMap<string, string> {
   const hints = new Map<string, string>();
@@ -106,7 +117,10 @@ function isUnreadable(env: Env): boolean {
   return Boolean(Deno) && env === process?.env;
 }
 
-/** Returns from 0 to 0.5 how much of two names is the same: the share of their pairs of letters, without the beginning that all names have. */
+/**
+ * Returns from 0 to 0.5 how much of two names is the same: the share of their pairs of letters,
+ * without the beginning that all names have.
+ */
 function likeness(one: string, other: string): number {
   const [first, second] = [pairsIn(one), pairsIn(other)];
   return first.filter((pair) => second.includes(pair)).length / (first.length + second.length);

@@ -3,8 +3,8 @@ import { ownProperty } from '../platform/untrusted.ts';
 import { parseObject } from './token-response.ts';
 
 /**
- * Returns the `error` code of an error response (RFC 6749 section 5.2). Nothing else of it is kept, because it may contain the secret. Undefined: it is no
- * JSON of an authorization server.
+ * Returns the `error` code of an error response (RFC 6749 section 5.2). Nothing else of it is kept,
+ * because it may contain the secret. Undefined: it is no JSON of an authorization server.
  */
 export function readOAuthError(body: string): OAuthErrorCode | undefined {
   const response = parseObject(body);
@@ -15,8 +15,8 @@ const errorName = /^err(or)?s?(_?code)?$/i;
 
 /**
  * Returns whether a body has an error in the place of a token: as `error` (RFC 6749 section 5.2, an
- * object, or a list), as `errorCode` or as `errcode`. Some servers answer 200 with it. Where anything is
- * named a token, one may have been issued.
+ * object, or a list), as `errorCode` or as `errcode`. Some servers answer 200 with it. Where
+ * anything is named a token, one may have been issued.
  */
 export function isRefusal(body: string): boolean {
   const response = parseObject(body);
@@ -30,7 +30,8 @@ function isError(value: unknown): boolean {
   return Boolean(value) && value !== '0';
 }
 
-// Codes that say "too many requests", in lower case, without separators and without the ending Exception.
+// Codes that say "too many requests", in lower case, without separators and without the ending
+// Exception.
 const throttlingCodes: readonly string[] = [
   // RFC 8628 section 3.5.
   'slowdown',
@@ -43,7 +44,8 @@ const throttlingCodes: readonly string[] = [
   'requestlimitexceeded',
   // Google: https://cloud.google.com/apis/design/errors
   'resourceexhausted',
-  // Salesforce: https://help.salesforce.com/apex/HTViewHelpDoc?id=xcloud.remoteaccess_oauth_flow_errors.htm
+  // Salesforce:
+  // https://help.salesforce.com/apex/HTViewHelpDoc?id=xcloud.remoteaccess_oauth_flow_errors.htm
   'ratelimitexceeded',
   // PayPal: https://developer.paypal.com/api/rest/reference/rate-limiting
   'ratelimitreached',
@@ -54,9 +56,9 @@ const textNames = ['error', 'error_code', 'errorCode', 'code', '__type', 'name',
 const sentenceNames = ['error_description', 'errorSummary', 'message'];
 
 /**
- * Returns whether an error response says that there were too many requests: by a known code, or in these
- * words, as Zoho (https://www.zoho.com/accounts/protocol/oauth/token-limits.html) and Fiat Republic
- * (https://docs.fiatrepublic.com/docs/rate-limiting) do beside a code that does not tell.
+ * Returns whether an error response says that there were too many requests: by a known code, or in
+ * these words, as Zoho (https://www.zoho.com/accounts/protocol/oauth/token-limits.html) and Fiat
+ * Republic (https://docs.fiatrepublic.com/docs/rate-limiting) do beside a code that does not tell.
  */
 export function isThrottling(body: string): boolean {
   const response = parseObject(body);
@@ -67,7 +69,8 @@ export function isThrottling(body: string): boolean {
 }
 
 function saysTooMany(text: string): boolean {
-  // AWS may put a name space before the code (https://smithy.io/2.0/aws/protocols/aws-json-1_1-protocol.html).
+  // AWS may put a name space before the code
+  // (https://smithy.io/2.0/aws/protocols/aws-json-1_1-protocol.html).
   const code = text.slice(text.lastIndexOf('#') + 1).replace(/exception$/i, '');
   return throttlingCodes.includes(code.replace(/[^a-z\d]/gi, '').toLowerCase()) || /\btoo many requests\b/i.test(text);
 }

@@ -16,8 +16,9 @@ import { ownProperties } from '../platform/untrusted.ts';
 /** Options of {@link fetchTransport}. */
 export interface FetchTransportOptions {
   /**
-   * Any fetch, such as that of undici with a proxy agent, node-fetch, or a mock. Default: the global fetch at the time of each request. If it throws,
-   * and returns no promise, it must not have sent the request: no token is counted.
+   * Any fetch, such as that of undici with a proxy agent, node-fetch, or a mock. Default: the
+   * global fetch at the time of each request. If it throws, and returns no promise, it must not
+   * have sent the request: no token is counted.
    */
   fetch?: TokenFetch | undefined;
 }
@@ -26,7 +27,8 @@ export interface FetchTransportOptions {
 export const maxBodyLength = 65_536;
 
 /**
- * Creates a transport that sends token requests by fetch. It follows no redirect, and rejects a 2xx answer of more than 65,536 decoded bytes.
+ * Creates a transport that sends token requests by fetch. It follows no redirect, and rejects a 2xx
+ * answer of more than 65,536 decoded bytes.
  * @throws `ERR_CONFIG` if `fetch` is no function
  */
 export function fetchTransport(options: FetchTransportOptions = {}): Transport {
@@ -45,7 +47,8 @@ export function fetchTransport(options: FetchTransportOptions = {}): Transport {
     } catch (error) {
       connection.close();
       if (answer) throw error;
-      // A fetch that is missing, or that throws and returns no promise, has sent nothing. `syscall` is the evidence of that.
+      // A fetch that is missing, or that throws and returns no promise, has sent nothing. `syscall`
+      // is the evidence of that.
       throw Object.assign(new Error('not sent'), { name: Object(error).name, syscall: 'connect' });
     }
     // Deno throws if a client is closed twice.
@@ -54,7 +57,8 @@ export function fetchTransport(options: FetchTransportOptions = {}): Transport {
     text.catch(() => {});
     // A browser hides what a redirect was.
     const status = response.type === 'opaqueredirect' ? 302 : response.status;
-    // Without success the status alone says that no token was issued: a giant error page changes nothing.
+    // Without success the status alone says that no token was issued: a giant error page changes
+    // nothing.
     return { status, headers: response.headers, body: response.ok ? await text : text.catch(() => '') };
   };
 }
@@ -79,7 +83,10 @@ async function readBody(response: FetchedResponse): Promise<string> {
   return decodeUtf8(chunks);
 }
 
-/** A web stream has a reader. A stream of Node, as the fetch of other packages returns, is iterated over instead. */
+/**
+ * A web stream has a reader. A stream of Node, as the fetch of other packages returns, is iterated
+ * over instead.
+ */
 function readerOf(body: FetchedResponse['body']): BodyReader | undefined {
   if (!body) return undefined;
   if ('getReader' in body) return body.getReader();
@@ -122,15 +129,15 @@ export function isDirect(url: URL): boolean {
 }
 
 /**
- * Connects to loopback without a proxy. http: is allowed there because nobody else can read the request. A proxy of the environment (HTTP_PROXY,
- * ALL_PROXY) could read it.
+ * Connects to loopback without a proxy. http: is allowed there because nobody else can read the
+ * request. A proxy of the environment (HTTP_PROXY, ALL_PROXY) could read it.
  */
 function connectionTo(address: string): Connection {
   const { Bun, Deno } = globalThis as Runtimes;
   const url = new URL(address);
   const avoidsProxy = isDirect(url);
-  // On Deno, fetch sends a POST again if a reused connection ends without an answer, or if an HTTP/2 stream is refused. So each token request
-  // gets a new HTTP/1.1 connection.
+  // On Deno, fetch sends a POST again if a reused connection ends without an answer, or if an
+  // HTTP/2 stream is refused. So each token request gets a new HTTP/1.1 connection.
   const options = { poolMaxIdlePerHost: 0, http2: false, ...(avoidsProxy && { proxy: ownProperties(itself(url)) }) };
   const client = Deno?.createHttpClient?.(ownProperties(options));
   if (client) return { init: { client }, close: () => client.close() };
@@ -138,7 +145,10 @@ function connectionTo(address: string): Connection {
   return { init, close() {}, ...(avoidsProxy && usesNodeProxy() && { send: nodeFetch }) };
 }
 
-/** Returns a proxy option that connects to the address itself. Deno uses no other proxy if it has this one. */
+/**
+ * Returns a proxy option that connects to the address itself. Deno uses no other proxy if it has
+ * this one.
+ */
 function itself({ hostname, port }: URL) {
   return { transport: 'tcp', hostname, port: Number(port || 80) };
 }

@@ -8,7 +8,8 @@ export const jsonAuthentication: ClientAuthentication = {
   usesSecret: true,
   problems: () => [],
   write({ parameters, clientId, clientSecret = '' }) {
-    // A `toJSON` of a polluted `Object.prototype` could read or replace the body, so it has no prototype.
+    // A `toJSON` of a polluted `Object.prototype` could read or replace the body, so it has no
+    // prototype.
     const body: Record<string, string | string[]> = ownProperties({});
     for (const [name, value] of [...parameters, ['client_id', clientId], ['client_secret', clientSecret]] as const)
       body[name] = name in body ? [body[name] ?? [], value].flat() : value;

@@ -21,8 +21,8 @@ export type FailedRequest = Exclude<Answer, { kind: 'issued' }> & {
 export type Meaning = { readonly kind: 'token'; readonly token: IssuedToken } | FailedRequest;
 
 /**
- * Returns the meaning of an answer. If a token may have been issued, it counts as issued. The first row
- * that fits decides:
+ * Returns the meaning of an answer. If a token may have been issued, it counts as issued. The first
+ * row that fits decides:
  *
  * | answer | meaning | may have issued a token |
  * | --- | --- | --- |
@@ -68,12 +68,15 @@ export function meaningOf(
     : { kind: 'released', cause: 'misconfigured', status, retryAfterMs: toldMs };
 }
 
-/** Why a refused request may succeed later: the endpoint limits the rate of requests, or is out of order. */
+/**
+ * Why a refused request may succeed later: the endpoint limits the rate of requests, or is out of
+ * order.
+ */
 export type TemporaryCause = 'rate_limited' | 'unavailable';
 
 /**
- * Returns why a refusal says that the same request may succeed later. Undefined: it does not say so.
- * `body`: as much of it as is known.
+ * Returns why a refusal says that the same request may succeed later. Undefined: it does not say
+ * so. `body`: as much of it as is known.
  */
 export function temporaryCauseOf(
   response: TransportResponse,

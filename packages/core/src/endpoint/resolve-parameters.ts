@@ -6,8 +6,10 @@ import { ownProperties } from '../platform/untrusted.ts';
 /** A token request, as far as it says which token is asked for. */
 export interface Asked {
   /**
-   * The name of the token in the record: the audience, if nothing else is asked for. If more is, the query of the token endpoint and a line for each parameter follow;
-   * then the first line is empty without an audience. No value has a line end, and no parameter begins with a question mark, so no two requests have one name.
+   * The name of the token in the record: the audience, if nothing else is asked for. If more is,
+   * the query of the token endpoint and a line for each parameter follow; then the first line is
+   * empty without an audience. No value has a line end, and no parameter begins with a question
+   * mark, so no two requests have one name.
    */
   readonly tokenName: string;
   /** The scopes as they are sent. Empty: none. */

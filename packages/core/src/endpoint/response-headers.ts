@@ -4,8 +4,8 @@ import type { Clock } from '../platform/clock.ts';
 import { ownProperty } from '../platform/untrusted.ts';
 
 /**
- * Returns the value of a header of an answer. The values of one that came several times are joined by
- * commas (RFC 9110 section 5.3). Empty: there is none, or it cannot be read.
+ * Returns the value of a header of an answer. The values of one that came several times are joined
+ * by commas (RFC 9110 section 5.3). Empty: there is none, or it cannot be read.
  */
 export function headerOf({ headers }: TransportResponse, name: string): string {
   try {
@@ -25,19 +25,22 @@ const second = 1_000;
 const longestMs = 90_000 * second;
 
 /**
- * Returns how long an answer without a token asks to wait, in milliseconds: from a second to 25 hours.
- * Undefined: it does not say so. The first of these that can be read decides. Of a header that came
- * several times, the longest time does. A limit of which something remains says nothing.
+ * Returns how long an answer without a token asks to wait, in milliseconds: from a second to 25
+ * hours. Undefined: it does not say so. The first of these that can be read decides. Of a header
+ * that came several times, the longest time does. A limit of which something remains says nothing.
  *
  * 1. `Retry-After`: seconds or a date (RFC 9110 section 10.2.3). Some servers send a fraction.
- * 2. `quota`: the windows of the client's quota at Auth0 (https://auth0.com/docs/fine-grained-m2m-token-quotas).
- *    Give them only if the answer refuses a request for its rate: Auth0 may not enforce them.
+ * 2. `quota`: the windows of the client's quota at Auth0
+ *    (https://auth0.com/docs/fine-grained-m2m-token-quotas). Give them only if the answer refuses a
+ *    request for its rate: Auth0 may not enforce them.
  * 3. `RateLimit`: the seconds `t` of a policy (draft-ietf-httpapi-ratelimit-headers-10 section 4).
- * 4. `RateLimit-Reset`: seconds (draft-ietf-httpapi-ratelimit-headers-06 section 5.3), or an instant (GitLab,
- *    https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits/).
- * 5. `X-RateLimit-Reset`: an instant (Auth0, https://auth0.com/docs/troubleshoot/customer-support/operational-policies/rate-limit-policy;
+ * 4. `RateLimit-Reset`: seconds (draft-ietf-httpapi-ratelimit-headers-06 section 5.3), or an
+ *    instant (GitLab, https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits/).
+ * 5. `X-RateLimit-Reset`: an instant (Auth0,
+ *    https://auth0.com/docs/troubleshoot/customer-support/operational-policies/rate-limit-policy;
  *    GitHub), or seconds.
- * 6. `X-Rate-Limit-Reset`: an instant (Okta, https://developer.okta.com/docs/reference/rl-best-practices), or seconds.
+ * 6. `X-Rate-Limit-Reset`: an instant (Okta,
+ *    https://developer.okta.com/docs/reference/rl-best-practices), or seconds.
  */
 export function retryDelayMs(
   response: TransportResponse,
@@ -78,7 +81,8 @@ function resetMs(response: TransportResponse, clock: Clock, limit: string): numb
   const resets = valuesIn(headerOf(response, `${limit}-reset`)).map((value) => {
     const number = numberIn(value);
     if (number < 1e9) return number * second;
-    // From 2001 to 2286, seconds since 1970 have ten digits, and milliseconds have twelve or thirteen.
+    // From 2001 to 2286, seconds since 1970 have ten digits, and milliseconds have twelve or
+    // thirteen.
     const at = number < 1e10 ? number * second : number >= 1e12 && number < 1e13 ? number : Number.NaN;
     return at - serverNow(response, clock);
   });
@@ -106,9 +110,11 @@ const hour = 3_600_000;
 const form = /^\s*(?:b=)?per_(hour|day)\s*;\s*q=(\d{1,9})\s*;\s*r=(\d{1,9})\s*;\s*t=(\d{1,9})\s*$/;
 
 /**
- * Reads the value of `Auth0-Client-Quota-Limit` or `Auth0-Organization-Quota-Limit` (https://auth0.com/docs/fine-grained-m2m-token-quotas), such as
- * `b=per_hour;q=10;r=7;t=3540,b=per_day;q=50;r=47;t=43200`. Undefined: it contradicts itself, names a window twice, or has another form.
- * `RateLimit` (draft-ietf-httpapi-ratelimit-headers) and `X-RateLimit-*` count requests, not tokens, so they say nothing of a quota.
+ * Reads the value of `Auth0-Client-Quota-Limit` or `Auth0-Organization-Quota-Limit`
+ * (https://auth0.com/docs/fine-grained-m2m-token-quotas), such as
+ * `b=per_hour;q=10;r=7;t=3540,b=per_day;q=50;r=47;t=43200`. Undefined: it contradicts itself, names
+ * a window twice, or has another form. `RateLimit` (draft-ietf-httpapi-ratelimit-headers) and
+ * `X-RateLimit-*` count requests, not tokens, so they say nothing of a quota.
  */
 export function readQuota(value: string): readonly Quota[] | undefined {
   const found: Quota[] = [];

@@ -10,7 +10,10 @@ export interface ServerAddress {
   issuer?: string | undefined;
 }
 
-/** Checks the addresses. `canSend`: whether tokens are requested, which needs more than the issuer. Undefined: there is a problem. */
+/**
+ * Checks the addresses. `canSend`: whether tokens are requested, which needs more than the issuer.
+ * Undefined: there is a problem.
+ */
 export function resolveTokenAddress(
   { authUrl, tokenEndpoint, issuer }: ServerAddress,
   allowInsecureHttp: boolean,

@@ -14,7 +14,10 @@ import { answerIn, neverConnected } from './transport-error.ts';
 /** A token, or the outcome of a request that brought none. */
 export type TokenRequestResult = Meaning & Quotas;
 
-/** What an answer says of the provider's count: that of this client, and that of all clients of its organization. */
+/**
+ * The provider's count as an answer states it: for this client, and for all clients of its
+ * organization.
+ */
 export interface Quotas {
   readonly quota?: readonly Quota[] | undefined;
   readonly organizationQuota?: readonly Quota[] | undefined;

@@ -10,15 +10,24 @@ export interface IssuedToken {
   /** The lifetime in milliseconds. It counts from the moment before the request was sent. */
   readonly lifetimeMs: number;
   readonly warnings: readonly TokenResponseWarning[];
-  /** The scopes that were asked for and that the answer leaves out, joined by spaces. Undefined: none, as far as it says. */
+  /**
+   * The scopes that were asked for and that the answer leaves out, joined by spaces. Undefined:
+   * none, as far as it says.
+   */
   readonly missingScope?: string | undefined;
 }
 
-/** What a client expects of a token. */
+/** The properties that a client expects of a token. */
 export interface ExpectedToken {
-  /** The accepted values of `token_type` besides `bearer`, in lower case, joined by commas. Default: none. */
+  /**
+   * The accepted values of `token_type` besides `bearer`, in lower case, joined by commas. Default:
+   * none.
+   */
   readonly tokenTypes?: string;
-  /** The lifetime of a token whose answer states none, and the longest that is believed. Default 24 hours, or that of a JWT. */
+  /**
+   * The lifetime of a token whose answer states none, and the longest that is believed. Default 24
+   * hours, or that of a JWT.
+   */
   readonly lifetimeMs?: number | undefined;
   /** The scopes that were asked for. Default: none. */
   readonly scope?: string;
@@ -26,13 +35,15 @@ export interface ExpectedToken {
 
 const maxLifetimeSeconds = maxLifetimeMs / 1_000;
 const daySeconds = 86_400;
-// Visible ASCII: what an authorization server may issue (RFC 6749 appendix A.12) and a header can carry unchanged.
+// Visible ASCII: what an authorization server may issue (RFC 6749 appendix A.12) and a header can
+// carry unchanged.
 const visible = /^[!-~]+$/;
 const maxTokenLength = 16_384;
 
 /**
- * Reads the body of a 2xx answer (RFC 6749 section 5.1; the service's interface, token response body). Returns why it is no bearer token, if it is none.
- * `now`: epoch milliseconds, when it arrived.
+ * Reads the body of a 2xx answer (RFC 6749 section 5.1; the service's interface, token response
+ * body). Returns why it is no bearer token, if it is none. `now`: epoch milliseconds, when it
+ * arrived.
  */
 export function readTokenResponse(
   body: string,
@@ -69,7 +80,10 @@ export function readTokenResponse(
   return { value, lifetimeMs: Math.round(lifetime * 1_000), warnings, ...(missingScope && { missingScope }) };
 }
 
-/** Returns the scopes that an answer leaves out (RFC 6749 section 5.1). Some servers separate them by commas, or send a list. */
+/**
+ * Returns the scopes that an answer leaves out (RFC 6749 section 5.1). Some servers separate them
+ * by commas, or send a list.
+ */
 function missingFrom(granted: unknown, asked: string): string {
   if (granted === undefined) return '';
   const names = (text: string) => text.split(/[\s,]+/).filter(Boolean);
@@ -79,15 +93,18 @@ function missingFrom(granted: unknown, asked: string): string {
     .join(' ');
 }
 
-/** Reads a number of seconds, which may be written as a string. Undefined: it is no number. Zero and negative numbers are returned. */
+/**
+ * Reads a number of seconds, which may be written as a string. Undefined: it is no number. Zero and
+ * negative numbers are returned.
+ */
 function seconds(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^-?\d{1,9}(\.\d{1,9})?$/.test(value) ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? Math.floor(number) : undefined;
 }
 
 /**
- * Returns `exp - iat` in seconds if that is a minute to 31 days. The difference is used, because the issuer's clock may differ from ours. Without `iat`,
- * `exp` is compared with the present.
+ * Returns `exp - iat` in seconds if that is a minute to 31 days. The difference is used, because
+ * the issuer's clock may differ from ours. Without `iat`, `exp` is compared with the present.
  */
 function lifetimeOfJwt(token: string, now = Number.NaN): number | undefined {
   const payload = token.split('.', 3)[1];
@@ -102,8 +119,8 @@ function lifetimeOfJwt(token: string, now = Number.NaN): number | undefined {
 }
 
 /**
- * Returns the `token_type` of a body that has another one than expected, for a message. Undefined: it is
- * no few words, or is a part of the token.
+ * Returns the `token_type` of a body that has another one than expected, for a message. Undefined:
+ * it is no few words, or is a part of the token.
  */
 export function readTokenType(body: string): string | undefined {
   const response = parseObject(body);

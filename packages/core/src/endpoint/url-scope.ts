@@ -1,10 +1,15 @@
 import { isAmbiguous, parseUrl } from '../platform/address.ts';
 
-// A path that is decoded has one of these if some server would leave the directory, end the path early, or read other bytes: two dots as a segment, which may
-// have parameters (`..;x`); a control character; and UTF-8 of more bytes than necessary, which some decoders accept (RFC 3629 section 10).
+// A path that is decoded has one of these if some server would leave the directory, end the path
+// early, or read other bytes: two dots as a segment, which may have parameters (`..;x`); a control
+// character; and UTF-8 of more bytes than necessary, which some decoders accept (RFC 3629 section
+// 10).
 const misleading = /(^|[/\\])\.\. *([/\\;?#]|$)|[^ -~\x80-\xbf\xc2-\xff]|\xe0[\x80-\x9f]|\xf0[\x80-\x8f]/;
 
-/** Returns the problem of an address that servers read in different ways. Its token endpoint could have two names, and so two budgets. */
+/**
+ * Returns the problem of an address that servers read in different ways. Its token endpoint could
+ * have two names, and so two budgets.
+ */
 export function ambiguityOf({ hostname, pathname }: URL): string | undefined {
   if (/^\.|\.\.|^\.?$/.test(hostname)) return 'must not contain an empty label in its host name';
   try {
@@ -17,9 +22,10 @@ export function ambiguityOf({ hostname, pathname }: URL): string | undefined {
 }
 
 /**
- * Returns the name of a token endpoint, or of an issuer. It names the record and is part of each seal. All spellings of an address have one name.
- * Some servers take certain addresses for different ones: http and https, doubled slashes, and the case of the path. Here they have one name
- * and share one limit.
+ * Returns the name of a token endpoint, or of an issuer. It names the record and is part of each
+ * seal. All spellings of an address have one name. Some servers take certain addresses for
+ * different ones: http and https, doubled slashes, and the case of the path. Here they have one
+ * name and share one limit.
  */
 export function endpointName({ hostname, port, pathname }: URL): string {
   const host = hostname
@@ -31,7 +37,9 @@ export function endpointName({ hostname, port, pathname }: URL): string {
   return `https://${host}${isDefault ? '' : `:${port}`}${path}`;
 }
 
-/** Returns the usual spelling of an IPv4 address within an IPv6 address (RFC 4291 section 2.5.5.2). */
+/**
+ * Returns the usual spelling of an IPv4 address within an IPv6 address (RFC 4291 section 2.5.5.2).
+ */
 function ipv4(high: string, low: string): string {
   return [high, low].flatMap((part) => [Number.parseInt(part, 16) >> 8, Number.parseInt(part, 16) & 255]).join('.');
 }
@@ -42,8 +50,9 @@ export function tokenEndpointOf(authUrl: URL): string {
 }
 
 /**
- * Creates `covers()`: it returns whether a URL has the origin of `baseUrl` and lies at or below its path, in any spelling. The token endpoint is never covered: a
- * token request that goes through an HTTP client of ours would wait for the token that it is to bring.
+ * Creates `covers()`: it returns whether a URL has the origin of `baseUrl` and lies at or below its
+ * path, in any spelling. The token endpoint is never covered: a token request that goes through an
+ * HTTP client of ours would wait for the token that it is to bring.
  */
 export function urlScope(baseUrl: URL | undefined, tokenUrl: string): (url: string | URL) => boolean {
   if (!baseUrl) return () => false;
@@ -55,7 +64,8 @@ export function urlScope(baseUrl: URL | undefined, tokenUrl: string): (url: stri
   const ownSegment = own?.pathname.split('/').findLast(Boolean) ?? '';
   return (url) => {
     const text = String(url);
-    // Nothing after the origin and a slash changes the origin. If `baseUrl` has no path, that is enough.
+    // Nothing after the origin and a slash changes the origin. If `baseUrl` has no path, that is
+    // enough.
     if (path === '' && text.startsWith(prefix) && !(own && text.includes(ownSegment))) return true;
     // Some clients accept a space within a URL. Every parser encodes it, so it is not ambiguous.
     const encoded = text.replaceAll(' ', '%20');
@@ -70,7 +80,10 @@ export function urlScope(baseUrl: URL | undefined, tokenUrl: string): (url: stri
   };
 }
 
-/** Returns whether a URL has the path of an endpoint, and its query among its own: one path may serve many things. */
+/**
+ * Returns whether a URL has the path of an endpoint, and its query among its own: one path may
+ * serve many things.
+ */
 function isAt(endpoint: URL, { pathname, searchParams }: URL): boolean {
   return (
     pathname === endpoint.pathname &&
@@ -78,9 +91,13 @@ function isAt(endpoint: URL, { pathname, searchParams }: URL): boolean {
   );
 }
 
-/** Returns whether a server that decodes a path once or several times could read another path in it, or whether it is encoded too often to tell. */
+/**
+ * Returns whether a server that decodes a path once or several times could read another path in it,
+ * or whether it is encoded too often to tell.
+ */
 function isMisleading(path: string, decodings = 5): boolean {
-  // It decodes each byte by itself, and `%u002e` as some servers do. `decodeURIComponent` throws at bytes that are no UTF-8.
+  // It decodes each byte by itself, and `%u002e` as some servers do. `decodeURIComponent` throws at
+  // bytes that are no UTF-8.
   const decoded = unescape(path);
   if (decoded === path) return misleading.test(path);
   return decodings === 0 || isMisleading(decoded, decodings - 1);

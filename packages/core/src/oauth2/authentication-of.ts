@@ -14,7 +14,10 @@ export interface DescribedAuthentication {
   read(): Promise<string>;
 }
 
-/** Creates the client authentication that environment variables describe. Their reader has checked them. */
+/**
+ * Creates the client authentication that environment variables describe. Their reader has checked
+ * them.
+ */
 export function authenticationOf({ method, keyId, keyAlgorithm, read }: DescribedAuthentication): ClientAuthentication {
   if (method === 'client_secret_basic') return clientSecretBasic();
   if (method === 'client_secret_post') return clientSecretPost();

@@ -16,7 +16,10 @@ export interface AssertionRequest {
 
 /** Options of {@link clientAssertion}. */
 export interface ClientAssertionOptions {
-  /** The `client_assertion_type`. Default `urn:ietf:params:oauth:client-assertion-type:jwt-bearer` (RFC 7523 section 2.2). */
+  /**
+   * The `client_assertion_type`. Default `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`
+   * (RFC 7523 section 2.2).
+   */
   type?: string | undefined;
 }
 
@@ -24,9 +27,11 @@ export interface ClientAssertionOptions {
 const jwtBearer = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 /**
- * Sends an assertion that somebody else has signed (RFC 7521 section 4.2): a projected token of Kubernetes, a federated one of Entra ID, an SVID of SPIFFE.
- * `getAssertion` is called before each attempt that may request a token, to know whom the assertion speaks of, and again for the request. White space around its
- * result is removed. If it fails, or the assertion has expired, no request is sent and `getToken()` rejects with `ERR_CLIENT_SECRET`.
+ * Sends an assertion that somebody else has signed (RFC 7521 section 4.2): a projected token of
+ * Kubernetes, a federated one of Entra ID, an SVID of SPIFFE. `getAssertion` is called before each
+ * attempt that may request a token, to know whom the assertion speaks of, and again for the
+ * request. White space around its result is removed. If it fails, or the assertion has expired, no
+ * request is sent and `getToken()` rejects with `ERR_CLIENT_SECRET`.
  */
 export function clientAssertion(
   getAssertion: (request: AssertionRequest) => string | Promise<string>,
@@ -74,7 +79,10 @@ function unusable(code: string, what: string): Error {
   return Object.assign(new TypeError(advice), { code, advice });
 }
 
-/** Returns what a JWT says of its subject, its audience and its key. Fresh assertions of one program say the same. All of it is null if the text is no JWT. */
+/**
+ * Returns what a JWT says of its subject, its audience and its key. Fresh assertions of one program
+ * say the same. All of it is null if the text is no JWT.
+ */
 function whoIsIn(assertion: string): string {
   const { alg, kid } = partOf(assertion, 0);
   const { iss, sub, aud } = claimsIn(assertion);

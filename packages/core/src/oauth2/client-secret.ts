@@ -7,13 +7,17 @@ import { unknownOptions } from './unknown-options.ts';
 /** Options of {@link clientSecretBasic}. */
 export interface ClientSecretBasicOptions {
   /**
-   * How the id and the secret are written before they are joined. `'form'`: form-encoded (RFC 6749 section 2.3.1). `'none'`: as they are, for servers that
-   * do not decode them. Both are the same if id and secret consist of letters, digits and `*-._`. Default `'form'`.
+   * How the id and the secret are written before they are joined. `'form'`: form-encoded (RFC 6749
+   * section 2.3.1). `'none'`: as they are, for servers that do not decode them. Both are the same
+   * if id and secret consist of letters, digits and `*-._`. Default `'form'`.
    */
   encoding?: 'form' | 'none' | undefined;
 }
 
-/** Sends the client id and the client secret in the header `Authorization: Basic` (`client_secret_basic`, RFC 6749 section 2.3.1). Its options are checked by `createServiceAuth`. */
+/**
+ * Sends the client id and the client secret in the header `Authorization: Basic`
+ * (`client_secret_basic`, RFC 6749 section 2.3.1). Its options are checked by `createServiceAuth`.
+ */
 export function clientSecretBasic(options: ClientSecretBasicOptions = {}): ClientAuthentication {
   const { encoding = 'form' } = ownProperties(options);
   const encode = encoding === 'form' ? formEncoded : (value: string) => value;
@@ -35,7 +39,10 @@ export function clientSecretBasic(options: ClientSecretBasicOptions = {}): Clien
   };
 }
 
-/** Sends the client id and the client secret in the form (`client_secret_post`, RFC 6749 section 2.3.1). */
+/**
+ * Sends the client id and the client secret in the form (`client_secret_post`, RFC 6749 section
+ * 2.3.1).
+ */
 export function clientSecretPost(): ClientAuthentication {
   return {
     usesSecret: true,
@@ -49,15 +56,17 @@ export function clientSecretPost(): ClientAuthentication {
 /** Options of {@link tlsClientAuth}. */
 export interface TlsClientAuthOptions {
   /**
-   * The certificate of the client as PEM. It is not sent from here: after a refusal, clients with this certificate wait, and those with another one do not. Default:
-   * none, and all clients of one id wait.
+   * The certificate of the client as PEM. It is not sent from here: after a refusal, clients with
+   * this certificate wait, and those with another one do not. Default: none, and all clients of one
+   * id wait.
    */
   certificate?: string | undefined;
 }
 
 /**
- * Sends the client id alone (`tls_client_auth` and `self_signed_tls_client_auth`, RFC 8705 section 2). The transport has the certificate that authenticates
- * the client: `fetchTransport({ fetch })` with a fetch of undici and an agent with `connect: { key, cert }`.
+ * Sends the client id alone (`tls_client_auth` and `self_signed_tls_client_auth`, RFC 8705 section
+ * 2). The transport has the certificate that authenticates the client: `fetchTransport({ fetch })`
+ * with a fetch of undici and an agent with `connect: { key, cert }`.
  */
 export function tlsClientAuth(options: TlsClientAuthOptions = {}): ClientAuthentication {
   const { certificate } = ownProperties(options);

@@ -16,9 +16,11 @@ export interface DiscoveredTokenEndpoint {
 const timeoutMs = 10_000;
 
 /**
- * Reads the metadata of an authorization server (RFC 8414 section 3, or else OpenID Connect Discovery 1.0 section 4). For setting up: no client calls it, and a
- * program that called it at each start could not start while the server is down. `issuer`: as the server writes it.
- * @throws `ERR_CONFIG` if there is no metadata, or if it is that of another issuer; `ERR_TOKEN_ENDPOINT` if the server could not be reached
+ * Reads the metadata of an authorization server (RFC 8414 section 3, or else OpenID Connect
+ * Discovery 1.0 section 4). For setting up: no client calls it, and a program that called it at
+ * each start could not start while the server is down. `issuer`: as the server writes it.
+ * @throws `ERR_CONFIG` if there is no metadata, or if it is that of another issuer;
+ * `ERR_TOKEN_ENDPOINT` if the server could not be reached
  */
 export async function discoverTokenEndpoint(issuer: string): Promise<DiscoveredTokenEndpoint> {
   const address = parseAddress(issuer, false);
@@ -58,7 +60,8 @@ function parsed(text: string): unknown {
 }
 
 function checked(metadata: unknown, issuer: string): DiscoveredTokenEndpoint {
-  // Whoever answers for another issuer could have the client send its credentials elsewhere (RFC 8414 section 3.3).
+  // Whoever answers for another issuer could have the client send its credentials elsewhere (RFC
+  // 8414 section 3.3).
   if (ownProperty(metadata, 'issuer') !== issuer)
     throw wrong('is not the issuer that its metadata names: write it as the server does, up to the slash at its end');
   const tokenEndpoint = ownProperty(metadata, 'token_endpoint');

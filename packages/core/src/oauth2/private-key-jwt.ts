@@ -10,17 +10,28 @@ import { unknownOptions } from './unknown-options.ts';
 /** Options of {@link privateKeyJwt}. */
 export interface PrivateKeyJwtOptions {
   /**
-   * The private key: a `CryptoKey`, a JWK, PKCS #8 as PEM (`-----BEGIN PRIVATE KEY-----`), or a function that returns one of them. The function is called
-   * when a token is requested. RSA of at least 2,048 bits, P-256, P-384, P-521, and Ed25519 where the runtime has it.
+   * The private key: a `CryptoKey`, a JWK, PKCS #8 as PEM (`-----BEGIN PRIVATE KEY-----`), or a
+   * function that returns one of them. The function is called when a token is requested. RSA of at
+   * least 2,048 bits, P-256, P-384, P-521, and Ed25519 where the runtime has it.
    */
   key: PrivateKey | (() => PrivateKey | Promise<PrivateKey>);
-  /** The algorithm of the signature (RFC 7518 section 3.1, RFC 8037). Default: that of the JWK, or the one that fits the key. An RSA key has several, so it needs one of them. */
+  /**
+   * The algorithm of the signature (RFC 7518 section 3.1, RFC 8037). Default: that of the JWK, or
+   * the one that fits the key. An RSA key has several, so it needs one of them.
+   */
   algorithm?: SigningAlgorithm | undefined;
   /** The `kid` in the header of the assertion. Default: that of the JWK, or none. */
   keyId?: string | undefined;
-  /** The `aud` of the assertion. Default: the option `issuer` of the client (RFC 10070). Some servers want the address of the token endpoint. */
+  /**
+   * The `aud` of the assertion. Default: the option `issuer` of the client (RFC 10070). Some
+   * servers want the address of the token endpoint.
+   */
   audience?: string | undefined;
-  /** Further members of the header, such as `x5t#S256`. Default: `{ typ: 'client-authentication+jwt' }` (RFC 10070); `{ typ: 'JWT' }` suits servers that refuse that. */
+  /**
+   * Further members of the header, such as `x5t#S256`. Default:
+   * `{ typ: 'client-authentication+jwt' }` (RFC 10070); `{ typ: 'JWT' }` suits servers that refuse
+   * that.
+   */
   header?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -28,9 +39,10 @@ const names = ['key', 'algorithm', 'keyId', 'audience', 'header'];
 const lifetimeSeconds = 60;
 
 /**
- * Sends an assertion that this client signs with its private key (`private_key_jwt`, RFC 7523): a new one for each request, valid for 60 seconds. WebCrypto
- * keeps the key from the first request on. Its options are checked by `createServiceAuth`; a key that cannot sign is found out at the first request, which is
- * not sent then: `ERR_CLIENT_SECRET`.
+ * Sends an assertion that this client signs with its private key (`private_key_jwt`, RFC 7523): a
+ * new one for each request, valid for 60 seconds. WebCrypto keeps the key from the first request
+ * on. Its options are checked by `createServiceAuth`; a key that cannot sign is found out at the
+ * first request, which is not sent then: `ERR_CLIENT_SECRET`.
  */
 export function privateKeyJwt(options: PrivateKeyJwtOptions): ClientAuthentication {
   const { key, algorithm, keyId, audience, header = {} } = ownProperties(options);

@@ -12,7 +12,10 @@ export interface PrivateJwk {
   readonly kid?: string | undefined;
 }
 
-/** A private key: a `CryptoKey` that may sign, a JWK, or a text: PKCS #8 as PEM, or the JSON of a JWK. */
+/**
+ * A private key: a `CryptoKey` that may sign, a JWK, or a text: PKCS #8 as PEM, or the JSON of a
+ * JWK.
+ */
 export type PrivateKey = PlatformKey | PrivateJwk | string;
 
 /** An algorithm of a signature (RFC 7518 section 3.1, RFC 8037, RFC 9864). */
@@ -79,7 +82,10 @@ export interface KeyDescription {
   readonly keyId?: string | undefined;
 }
 
-/** Describes a private key, or returns its problem in words that complete a sentence. They have nothing of the key. */
+/**
+ * Describes a private key, or returns its problem in words that complete a sentence. They have
+ * nothing of the key.
+ */
 export function describeKey(key: unknown): KeyDescription | string {
   if (typeof key === 'string') return key.trim().startsWith('{') ? describeJson(key) : describePem(key);
   if (typeof key !== 'object' || key === null) return 'must be a CryptoKey, a JWK or PKCS #8 as PEM';
@@ -119,7 +125,8 @@ function describeJwk(jwk: PrivateJwk): KeyDescription | string {
     : 'must be a JWK of P-256, P-384, P-521, RSA or Ed25519';
 }
 
-// The identifiers of the algorithms in PKCS #8, in DER (RFC 5208 section 5, RFC 5480, RFC 8017, RFC 8410).
+// The identifiers of the algorithms in PKCS #8, in DER (RFC 5208 section 5, RFC 5480, RFC 8017, RFC
+// 8410).
 const identifiers: readonly (readonly [der: string, algorithms: readonly SigningAlgorithm[]])[] = [
   ['06082a8648ce3d030107', ['ES256']],
   ['06052b81040022', ['ES384']],

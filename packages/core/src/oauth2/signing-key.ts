@@ -26,7 +26,10 @@ export interface SigningKey {
 export interface SigningKeys {
   /** What is wrong with the key. A function is asked for it later. */
   readonly problem: ConfigProblem | undefined;
-  /** Gets the key: from the function each time, and otherwise the same one. Rejects with an error that has nothing of the key. */
+  /**
+   * Gets the key: from the function each time, and otherwise the same one. Rejects with an error
+   * that has nothing of the key.
+   */
   get(): Promise<SigningKey>;
 }
 
@@ -125,7 +128,10 @@ function picked(jwk: PrivateJwk, names: readonly string[]): Record<string, strin
   return Object.fromEntries(own.map((name) => [name, jwk[name as keyof PrivateJwk] as string]));
 }
 
-/** Returns a hash of the public key where there is one, else of the whole, which is too random to be guessed. */
+/**
+ * Returns a hash of the public key where there is one, else of the whole, which is too random to be
+ * guessed.
+ */
 async function idOf(given: KeyDescription['material']): Promise<string> {
   const material = 'usages' in given ? await crypto.subtle.exportKey('jwk', given).catch(() => undefined) : given;
   if (!material) return '';

@@ -1,5 +1,6 @@
 const loopbackHost = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
-// Marks of wildcards, patterns and placeholders, and what no URI has (RFC 3986). `URL` encodes some of them.
+// Marks of wildcards, patterns and placeholders, and what no URI has (RFC 3986). `URL` encodes some
+// of them.
 const marks = /["*<>^`{|}]|\$(?=[A-Z_({])|%(?:22|3[CEce]|5[Ee]|60|7[BCDbcd]|(?![\dA-Fa-f]{2}))/;
 // A query may have some of them, such as `scope=*`.
 const marksInQuery = /[<>{}]|\$(?=[A-Z_({])/;
@@ -11,7 +12,10 @@ export function isAmbiguous(text: string): boolean {
   return ambiguous.test(text);
 }
 
-/** Returns the problem of an address that is a pattern, or that a template left unfinished. It would match nothing. `url`: the address, if it can be parsed. */
+/**
+ * Returns the problem of an address that is a pattern, or that a template left unfinished. It would
+ * match nothing. `url`: the address, if it can be parsed.
+ */
 function problemOfPattern(text: string, url: URL | undefined): string | undefined {
   const [place = '', query = ''] = text.split(/\?(.*)/s, 2);
   const [mark] = marks.exec(place) ?? marksInQuery.exec(query) ?? [];
@@ -27,7 +31,10 @@ function problemOfPattern(text: string, url: URL | undefined): string | undefine
   return missing && `must not contain ${missing}, which a template writes for a missing value: set that value`;
 }
 
-/** Parses an address, or returns its problem. The problem does not quote the address, which may contain credentials. */
+/**
+ * Parses an address, or returns its problem. The problem does not quote the address, which may
+ * contain credentials.
+ */
 export function parseAddress(value: unknown, allowInsecureHttp: boolean, mayHaveQuery = false): URL | string {
   if (!(value instanceof URL) && typeof value !== 'string') return 'must be a URL or a string';
   const text = String(value);

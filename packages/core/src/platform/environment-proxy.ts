@@ -7,7 +7,9 @@ export interface EnvironmentProxy {
   readonly variable: string;
   /** Whether the fetch of this process connects through it. */
   readonly isUsed: boolean;
-  /** Says so, and what to do. Of the value, which may have a password, it has host and port only. */
+  /**
+   * Says so, and what to do. Of the value, which may have a password, it has host and port only.
+   */
   readonly remark: string;
 }
 
@@ -57,7 +59,9 @@ function nameIn(env: Environment, names: readonly string[]): string | undefined 
   return names.flatMap((name) => [name, name.toUpperCase()]).find((name) => env[name]);
 }
 
-/** Whether `NO_PROXY` names a host: itself, its domain, or all hosts; with a port, only that one. */
+/**
+ * Whether `NO_PROXY` names a host: itself, its domain, or all hosts; with a port, only that one.
+ */
 function isExcepted({ hostname, port, protocol }: URL, exceptions: string): boolean {
   const ownPort = port || (protocol === 'https:' ? '443' : '80');
   return exceptions
@@ -70,7 +74,10 @@ function isExcepted({ hostname, port, protocol }: URL, exceptions: string): bool
     });
 }
 
-/** Whether the fetch of Node uses the proxies of the environment. Undefined: its dispatcher is of another kind. */
+/**
+ * Whether the fetch of Node uses the proxies of the environment. Undefined: its dispatcher is of
+ * another kind.
+ */
 function fetchReadsEnvironment(): boolean | undefined {
   const names = globalDispatchers().map((dispatcher) => dispatcher.constructor?.name);
   if (names.includes('EnvHttpProxyAgent')) return true;

@@ -13,7 +13,10 @@ export interface TokenRequestInit {
   redirect: 'manual';
 }
 
-/** The part of a response that is read. The types of undici's fetch differ from those of the global one. */
+/**
+ * The part of a response that is read. The types of undici's fetch differ from those of the global
+ * one.
+ */
 export interface FetchedResponse extends Pick<Response, 'status' | 'type' | 'ok' | 'text'> {
   readonly headers: { get(name: string): string | null };
   /** A web stream, or a stream of Node as with node-fetch. Without either, `text()` is called. */
@@ -27,8 +30,9 @@ export interface BodyReader {
 }
 
 /**
- * Creates an init of which a polluted `Object.prototype` cannot redirect the request. Node copies an init into an ordinary object before it reads the
- * missing members, so a `dispatcher` that the prototype has is set to the default.
+ * Creates an init of which a polluted `Object.prototype` cannot redirect the request. Node copies
+ * an init into an ordinary object before it reads the missing members, so a `dispatcher` that the
+ * prototype has is set to the default.
  */
 export function fetchInit<Init extends object>(members: Init): Init {
   const init = ownProperties(members);
@@ -45,7 +49,8 @@ function nodeDispatcher(): unknown {
     .find(Boolean);
 }
 
-// Without TLS a proxy could read the client secret. The fetch of Node has no option against a proxy; `node:http` has one.
+// Without TLS a proxy could read the client secret. The fetch of Node has no option against a
+// proxy; `node:http` has one.
 
 /** The part of `node:http` that is used here. */
 interface NodeHttp {
@@ -62,14 +67,18 @@ interface NodeMessage extends AsyncIterable<Uint8Array> {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** Returns whether the fetch of Node uses a proxy: with NODE_USE_ENV_PROXY, with --use-env-proxy, or after `setGlobalDispatcher()` of undici. */
+/**
+ * Returns whether the fetch of Node uses a proxy: with NODE_USE_ENV_PROXY, with --use-env-proxy, or
+ * after `setGlobalDispatcher()` of undici.
+ */
 export function usesNodeProxy(): boolean {
   return globalDispatchers().some(isProxyAgent);
 }
 
 /** Returns what the fetch of Node sends by. Before the first call of fetch there may be none. */
 export function globalDispatchers(): readonly object[] {
-  // undici 8 keeps its dispatcher under the number 2, and a dispatcher for older versions under the number 1.
+  // undici 8 keeps its dispatcher under the number 2, and a dispatcher for older versions under the
+  // number 1.
   const found = [1, 2].map((version) => ownProperty(globalThis, Symbol.for(`undici.globalDispatcher.${version}`)));
   return found.filter((dispatcher) => dispatcher === Object(dispatcher)) as object[];
 }

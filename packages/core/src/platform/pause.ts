@@ -3,7 +3,10 @@ import type { Clock } from './clock.ts';
 /** A timer that does not keep the process running. */
 export const background = { background: true } as const;
 
-/** Waits for 50 to 150 % of `delayMs`, so that the processes of a fleet do not act at the same moment. */
+/**
+ * Waits for 50 to 150 % of `delayMs`, so that the processes of a fleet do not act at the same
+ * moment.
+ */
 export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   let cancel = () => {};
   const over = new Promise<void>((resolve) => {
@@ -16,8 +19,8 @@ export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
 export const timedOut: unique symbol = Symbol('timed out');
 
 /**
- * Settles as `run` does, or resolves with {@link timedOut} after `timeoutMs`. The signal of `run` aborts then, and its result is ignored.
- * Time in which the event loop stood still does not count.
+ * Settles as `run` does, or resolves with {@link timedOut} after `timeoutMs`. The signal of `run`
+ * aborts then, and its result is ignored. Time in which the event loop stood still does not count.
  */
 export async function within<Result>(
   timeoutMs: number,
@@ -43,8 +46,9 @@ const parts = 8;
 const lateMs = 10;
 
 /**
- * Calls back after `delayMs`, and waits in eight parts for that. An event loop that stood still fires its timers before it reads its sockets. So a
- * part that ends late counts only for its own length, and if the last part ends late, one more follows: an answer that has arrived is read
+ * Calls back after `delayMs`, and waits in eight parts for that. An event loop that stood still
+ * fires its timers before it reads its sockets. So a part that ends late counts only for its own
+ * length, and if the last part ends late, one more follows: an answer that has arrived is read
  * first. There are at most sixteen parts. Returns a function that cancels.
  */
 function setDeadline(clock: Clock, delayMs: number, callback: () => void): () => void {
@@ -72,13 +76,17 @@ function setDeadline(clock: Clock, delayMs: number, callback: () => void): () =>
   return () => cancel();
 }
 
-/** Settles as `promise` does. If `signal` aborts before that, rejects with its reason; what becomes of the promise is ignored then. */
+/**
+ * Settles as `promise` does. If `signal` aborts before that, rejects with its reason; what becomes
+ * of the promise is ignored then.
+ */
 export function abortable<Result>(promise: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
   if (!signal) return promise;
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
     if (signal.aborted) abort();
-    // Options are left out, because the platform would read those that they lack from a polluted prototype.
+    // Options are left out, because the platform would read those that they lack from a polluted
+    // prototype.
     signal.addEventListener('abort', abort);
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });

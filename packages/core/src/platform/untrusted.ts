@@ -1,11 +1,18 @@
-// Options, answers of stores and endpoints, and errors come from outside. None of them is trusted, and neither is `Object.prototype`.
+// Options, answers of stores and endpoints, and errors come from outside. None of them is trusted,
+// and neither is `Object.prototype`.
 
-/** Creates objects that inherit nothing. With `null` as their prototype an engine keeps them in a slower form, and `Object.create()` takes longer. */
+/**
+ * Creates objects that inherit nothing. With `null` as their prototype an engine keeps them in a
+ * slower form, and `Object.create()` takes longer.
+ */
 class Own {}
 Reflect.deleteProperty(Own.prototype, 'constructor');
 Object.freeze(Object.setPrototypeOf(Own.prototype, null));
 
-/** Returns an own property of `value`, never one of a polluted prototype. Undefined: there is no such property, or reading it throws. */
+/**
+ * Returns an own property of `value`, never one of a polluted prototype. Undefined: there is no
+ * such property, or reading it throws.
+ */
 export function ownProperty(value: unknown, name: PropertyKey): unknown {
   try {
     return Object.hasOwn(Object(value), name) ? (value as Record<PropertyKey, unknown>)[name] : undefined;
@@ -21,8 +28,9 @@ export function ownText(value: unknown, name: string): string | undefined {
 }
 
 /**
- * A copy that inherits nothing: whatever was put on `Object.prototype` is not in it. For what comes from outside, and for every object of options
- * that is handed to the platform, which reads the members that are missing from the prototype.
+ * A copy that inherits nothing: whatever was put on `Object.prototype` is not in it. For what comes
+ * from outside, and for every object of options that is handed to the platform, which reads the
+ * members that are missing from the prototype.
  */
 export function ownProperties<Whole extends object>(value: Whole): Whole;
 export function ownProperties<Whole extends object>(value: Whole | false | undefined): Partial<Whole>;
@@ -30,20 +38,24 @@ export function ownProperties(value: object | false | undefined): object {
   return Object.assign(new Own(), value);
 }
 
-/** Returns whether an object has no class of its own. The members of a `Map`, say, are no properties, and those of a class may be inherited. */
+/**
+ * Returns whether an object has no class of its own. The members of a `Map`, say, are no
+ * properties, and those of a class may be inherited.
+ */
 export function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-// Messages of frameworks that say what to do and have no place for a secret: Next.js, when a request outlives the prerendering of its page.
+// Messages of frameworks that say what to do and have no place for a secret: Next.js, when a
+// request outlives the prerendering of its page.
 const safeMessage = /^During prerendering, [^.]{1,200}\./;
 // React and Next.js tell errors apart by a digest.
 const safeDigest = /^([A-Z_]{1,60}|\d{1,20})$/;
 
 /**
- * Returns the name and code of a foreign error, such as `TypeError ECONNREFUSED`, and what is known to be safe of the rest. The message is left out: it may
- * contain a password.
+ * Returns the name and code of a foreign error, such as `TypeError ECONNREFUSED`, and what is known
+ * to be safe of the rest. The message is left out: it may contain a password.
  */
 export function describeError(error: unknown): string {
   try {

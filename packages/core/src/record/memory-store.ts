@@ -18,11 +18,14 @@ const keptHours = 33 * 24;
 const storePage =
   'https://github.com/service-auth/service-auth/blob/main/docs/choosing-a-store.md#when-several-processes-have-no-store';
 
-/** The content of the memory, which is data only. A function would keep the copy of this module that it belongs to. */
+/**
+ * The content of the memory, which is data only. A function would keep the copy of this module that
+ * it belongs to.
+ */
 interface Memory {
   /** `clearMemoryStore()` of `@service-auth/testing` replaces it. */
   records: Map<string, { readonly record: string; readonly version: string; readonly swappedAt: number }>;
-  /** What seals the tokens of clients that have neither a secret nor a `storeKey`. */
+  /** The key material for clients that have neither a secret nor a `storeKey`. */
   key?: string;
   /** The wall clock at the origin of the monotonic clock. */
   origin?: number;
@@ -31,9 +34,9 @@ interface Memory {
 }
 
 /**
- * Creates a store in the memory of this process. Its records are lost when the process ends, so use it for one long-running process or for tests.
- * Processes that restart often, and fleets, need the file, Redis or PostgreSQL store. Its clock is monotonic: a wall clock that
- * steps frees no budget.
+ * Creates a store in the memory of this process. Its records are lost when the process ends, so use
+ * it for one long-running process or for tests. Processes that restart often, and fleets, need the
+ * file, Redis or PostgreSQL store. Its clock is monotonic: a wall clock that steps frees no budget.
  */
 export function memoryStore(options?: MemoryStoreOptions): Store {
   const memory: Memory = { records: new Map() };
@@ -44,19 +47,26 @@ export function memoryStore(options?: MemoryStoreOptions): Store {
 const sharedKey = Symbol.for('@service-auth/core memory 1');
 
 /**
- * The default store: one memory for all copies of this module in the process. A hot reload loads it again, a bundler gives each route its own, and
- * ESM and CommonJS have one each. Tokens in it are sealed.
+ * The default store: one memory for all copies of this module in the process. A hot reload loads it
+ * again, a bundler gives each route its own, and ESM and CommonJS have one each. Tokens in it are
+ * sealed.
  */
 export const sharedMemoryStore: Store = /* @__PURE__ */ storeIn(sharedMemory, systemClock);
 
-/** Returns key material that all copies of this module in the process have, and that nobody else has. */
+/**
+ * Returns key material that all copies of this module in the process have, and that nobody else
+ * has.
+ */
 export function keyOfProcess(): string {
   const memory = sharedMemory();
   memory.key ??= Array.from({ length: 4 }, randomId).join('');
   return memory.key;
 }
 
-/** Returns the records of the default store. It is another object after `clearMemoryStore()`, so that nothing that belongs to the old one is used again. */
+/**
+ * Returns the records of the default store. It is another object after `clearMemoryStore()`, so
+ * that nothing that belongs to the old one is used again.
+ */
 export function sharedRecordTexts(): object {
   return sharedMemory().records;
 }
@@ -72,7 +82,10 @@ function sharedMemory(): Memory {
 
 let memoryOfCopy: Memory | undefined;
 
-/** Warns the process. Whoever gives a memory store as `store` has decided, so only the default one warns. */
+/**
+ * Warns the process. Whoever gives a memory store as `store` has decided, so only the default one
+ * warns.
+ */
 function warnOnce(warning: string): void {
   const memory = sharedMemory();
   if (memory.isWarned) return;
@@ -86,7 +99,8 @@ function warnOnce(warning: string): void {
 function storeIn(find: () => Memory, clock: Clock): Store {
   const open = () => {
     const memory = find();
-    // Read the clocks at the first call, because outside of requests the clocks of workers stand still.
+    // Read the clocks at the first call, because outside of requests the clocks of workers stand
+    // still.
     memory.origin ??= clock.now() - clock.monotonic();
     return { records: memory.records, now: Math.floor(memory.origin + clock.monotonic()) };
   };
@@ -107,7 +121,8 @@ function storeIn(find: () => Memory, clock: Clock): Store {
       const present = records.get(key)?.version;
       const swapped = present === expected || present === version;
       if (swapped) {
-        // The record that was swapped longest ago comes first. After this time nothing in it counts any more.
+        // The record that was swapped longest ago comes first. After this time nothing in it counts
+        // any more.
         records.delete(key);
         // Hours are small numbers. A larger number would take memory of its own.
         const swappedAt = Math.floor(now / hour);

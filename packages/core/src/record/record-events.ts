@@ -8,10 +8,13 @@ import type { Callers } from './store-calls.ts';
 
 const maxWarnings = 16;
 
-/** Those who heard a piece of news. */
+/** The listeners that heard a piece of news. */
 type Heard = WeakSet<ServiceAuthEventListener>;
 
-/** Reports what reads of a record revealed. Each listener hears each piece of news once, even if many clients have that listener. */
+/**
+ * Reports what reads of a record revealed. Each listener hears each piece of news once, even if
+ * many clients have that listener.
+ */
 export class RecordEvents {
   readonly #settings: CommonSettings;
   #warned: Map<string, Heard> | undefined;
@@ -42,7 +45,10 @@ export class RecordEvents {
     return warnings;
   }
 
-  /** Reports what became of the record, and of the store's clock, since `before`. `storeNow`: the clock's time. */
+  /**
+   * Reports what became of the record, and of the store's clock, since `before`. `storeNow`: the
+   * clock's time.
+   */
   changes(callers: Callers, found: Present, before: Remembered | undefined, storeNow: number): void {
     if (found.lost) tell(callers, 'ledger_lost', { restored: found.restored });
     const backMs = Math.max(found.clockBackMs, before ? before.now + before.minElapsedMs - storeNow : 0);

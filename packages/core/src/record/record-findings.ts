@@ -15,24 +15,35 @@ export function acceptedRecord(record: string): LedgerRecord {
   return decoded;
 }
 
-/** Returns why clients refuse the text of a record with `ERR_STORE_INTEGRITY`. Undefined: they accept it. */
+/**
+ * Returns why clients refuse the text of a record with `ERR_STORE_INTEGRITY`. Undefined: they
+ * accept it.
+ */
 export function problemOfRecord(record: string): 'damaged' | 'unknown version' | undefined {
   const decoded = decodeRecord(record);
   return typeof decoded === 'string' ? decoded : undefined;
 }
 
-/** Returns whether a record has nothing that could be lost: no token, and no issuance. False for a record that clients refuse. */
+/**
+ * Returns whether a record has nothing that could be lost: no token, and no issuance. False for a
+ * record that clients refuse.
+ */
 export function isEmptyRecord(record: string): boolean {
   const decoded = decodeRecord(record);
   if (typeof decoded === 'string') return false;
   return [decoded.spent, decoded.tokens, decoded.log].every(({ length }) => length === 0);
 }
 
-/** One failure after another, as a record remembers them. They are remembered until a token is issued, also when the wait that follows them is over. */
+/**
+ * One failure after another, as a record remembers them. They are remembered until a token is
+ * issued, also when the wait that follows them is over.
+ */
 export interface RepeatedFailure {
   /**
-   * `backoff`: token requests failed. `rate_limited`: the token endpoint limits the rate of requests. `credentials`: it answered 400, 401 or 403 to the credentials for one audience. `deaths`:
-   * processes died during their requests. `rejections`: the API answered 401 to new tokens; the count starts again after an hour without one.
+   * `backoff`: token requests failed. `rate_limited`: the token endpoint limits the rate of
+   * requests. `credentials`: it answered 400, 401 or 403 to the credentials for one audience.
+   * `deaths`: processes died during their requests. `rejections`: the API answered 401 to new
+   * tokens; the count starts again after an hour without one.
    */
   readonly kind: 'backoff' | 'rate_limited' | 'credentials' | 'deaths' | 'rejections';
   /** The number of failures in a row, at least 1. */
@@ -47,15 +58,22 @@ export interface RepeatedFailure {
   readonly instance?: string | undefined;
   /** When that process asked. Epoch milliseconds of the store's clock. */
   readonly failedAt?: number | undefined;
-  /** Of `credentials`: whether the answer is about the client and its secret, or about what was requested, such as the audience. */
+  /**
+   * Of `credentials`: whether the answer is about the client and its secret, or about what was
+   * requested, such as the audience.
+   */
   readonly about?: 'client' | 'request' | undefined;
-  /** The end of the token that the programs with these `credentials` still have. Epoch milliseconds of the store's clock. Undefined: they have none. */
+  /**
+   * The end of the token that the programs with these `credentials` still have. Epoch milliseconds
+   * of the store's clock. Undefined: they have none.
+   */
   readonly tokenExpiresAt?: number | undefined;
 }
 
 /**
- * Returns the failures in a row that a record remembers. A record that clients refuse has none. `now`: the store's clock, in epoch milliseconds. Processes that
- * died by then count. Default: the instant at which the record was written.
+ * Returns the failures in a row that a record remembers. A record that clients refuse has none.
+ * `now`: the store's clock, in epoch milliseconds. Processes that died by then count. Default: the
+ * instant at which the record was written.
  */
 export function failuresInRow(record: string, now?: number): readonly RepeatedFailure[] {
   const decoded = decodeRecord(record);
@@ -63,7 +81,7 @@ export function failuresInRow(record: string, now?: number): readonly RepeatedFa
   const found = present(decoded, undefined, now ?? decoded.latestAt, decoded.id);
   const tokens = tokensInUse(found.record, found.now);
   const holds = allHolds(found.record, { terms: [], durability: 'durable' });
-  // If all of them are of one audience, its name is told.
+  // If all of them are about one token, the failure names it.
   const isOfOne = (shared: Hold) =>
     holds.some(({ name, last, count }) => {
       return name !== undefined && count === shared.count && last?.at === shared.last?.at;
@@ -94,12 +112,17 @@ export interface RequestedToken {
   parameters?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Returns the name of such a token as `getUsage()` shows it: the audience, and what else is asked for. */
+/**
+ * Returns the name of such a token as `getUsage()` shows it: the audience, and what else is asked
+ * for.
+ */
 export function shownNameOf(token: RequestedToken): string {
   return shownTokenName(resolveParameters(token).tokenName);
 }
 
-/** A client secret with the options that belong to it, as in the options of `createServiceAuth()`. */
+/**
+ * A client secret with the options that belong to it, as in the options of `createServiceAuth()`.
+ */
 export interface SecretOwner extends RequestedToken {
   clientId: string;
   clientSecret: string;
@@ -109,27 +132,43 @@ export interface SecretOwner extends RequestedToken {
 
 /** What a record shows of a client secret. */
 export interface SecretInRecord {
-  /** The token endpoint rejected this very secret, and has issued no token to it since. Undefined: the record knows of no rejection. */
+  /**
+   * The token endpoint rejected this very secret, and has issued no token to it since. Undefined:
+   * the record knows of no rejection.
+   */
   readonly rejection?:
     | {
         readonly status: number;
-        /** Whether the answer is about the client and its secret, or about what was requested, such as the audience. */
+        /**
+         * Whether the answer is about the client and its secret, or about what was requested, such
+         * as the audience.
+         */
         readonly about: 'client' | 'request';
-        /** The `instance` option of the process that was refused last, and when it asked, in epoch milliseconds of the store's clock. */
+        /**
+         * The `instance` option of the process that was refused last, and when it asked, in epoch
+         * milliseconds of the store's clock.
+         */
         readonly instance?: string | undefined;
         readonly failedAt?: number | undefined;
       }
     | undefined;
-  /** True if programs with this secret, or this `storeKey`, can use the token of the record. Undefined: the record has no such token. */
+  /**
+   * True if programs with this secret, or this `storeKey`, can use the token of the record.
+   * Undefined: the record has no such token.
+   */
   readonly opensToken: boolean | undefined;
   /**
-   * True if a program with this secret, or this `storeKey`, has used the record, for whatever audience. False: only others have, so the secret is another one, or the
-   * record is that of another client. Undefined: no program has.
+   * True if a program with this secret, or this `storeKey`, has used the record, for whatever
+   * audience. False: only others have, so the secret is another one, or the record is that of
+   * another client. Undefined: no program has.
    */
   readonly isKnown: boolean | undefined;
 }
 
-/** Returns what a record shows of a client secret. `record`: a text that clients accept. `now`: the store's clock, in epoch milliseconds. */
+/**
+ * Returns what a record shows of a client secret. `record`: a text that clients accept. `now`: the
+ * store's clock, in epoch milliseconds.
+ */
 export async function secretInRecord(
   record: string,
   { clientId, clientSecret, clientAuthentication, storeKey, ...token }: SecretOwner,

@@ -12,7 +12,8 @@ export interface SealingKey {
   readonly key: Key;
 }
 
-// The encoder is created when it is used. Jest's jsdom has no TextEncoder, and code that is tested there may import this module.
+// The encoder is created when it is used. Jest's jsdom has no TextEncoder, and code that is tested
+// there may import this module.
 const utf8 = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
 const nonceLength = 12;
 
@@ -29,7 +30,10 @@ export function joined(parts: readonly string[]): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Derives the keys of one client (HKDF-SHA-256, RFC 5869) for AES-256-GCM with a 128-bit tag. `credential`: what the server judges the client by. */
+/**
+ * Derives the keys of one client (HKDF-SHA-256, RFC 5869) for AES-256-GCM with a 128-bit tag.
+ * `credential`: the text that identifies the client's credential.
+ */
 export async function sealingKey(
   secret: string,
   storeKey: string | Uint8Array | undefined,
@@ -64,7 +68,8 @@ export async function sealingKey(
 export async function seal({ key }: SealingKey, text: string, context: readonly string[]): Promise<string> {
   const iv = randomBytes(nonceLength);
   const sealed = await crypto.subtle.encrypt(parametersOf(iv, context), key, utf8(text));
-  // The nonce has 12 bytes, a multiple of three. Its text has no padding, so the sealed bytes can follow it.
+  // The nonce has 12 bytes, a multiple of three. Its text has no padding, so the sealed bytes can
+  // follow it.
   return toBase64Url(iv) + toBase64Url(new Uint8Array(sealed));
 }
 
@@ -72,7 +77,10 @@ function parametersOf(iv: Uint8Array<ArrayBuffer>, context: readonly string[]) {
   return { name: 'AES-GCM', iv, additionalData: joined(context), tagLength: 128 };
 }
 
-/** Opens a text that was sealed with this key and context. Undefined: the key, the context or the text differs. */
+/**
+ * Opens a text that was sealed with this key and context. Undefined: the key, the context or the
+ * text differs.
+ */
 export async function open(
   { key }: SealingKey,
   sealed: string,
@@ -87,15 +95,19 @@ export async function open(
   }
 }
 
-/** Returns the key of a client's record. `endpoint`: the result of `endpointName()`. The key reveals neither of them. */
+/**
+ * Returns the key of a client's record. `endpoint`: the result of `endpointName()`. The key reveals
+ * neither of them.
+ */
 export async function recordKeyOf(endpoint: string, clientId: string): Promise<string> {
   const digest = await digestOf(['service-auth 1', endpoint, clientId], 20);
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /**
- * Returns a hash by which an answer that repeats a token is recognised: 72 bits of SHA-256. A token is too random to be guessed, and countless texts
- * have the same 72 bits, so the hash tells nobody the token.
+ * Returns a hash by which an answer that repeats a token is recognised: 72 bits of SHA-256. A token
+ * is too random to be guessed, and countless texts have the same 72 bits, so the hash tells nobody
+ * the token.
  */
 export async function fingerprintOf(token: string): Promise<string> {
   return toBase64Url(await digestOf([token], 9));

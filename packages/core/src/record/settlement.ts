@@ -9,7 +9,10 @@ import type { View } from './view.ts';
 
 /** Settles requests, and remembers answers while the store fails. */
 export interface Settlement {
-  /** Writes what came of a request. `view`: the record with its reservation. Resolves with the record that has the answer, even if the store failed and the write follows later. */
+  /**
+   * Writes the outcome of a request. `view`: the record with its reservation. Resolves with the
+   * record that has the answer, even if the store failed and the write follows later.
+   */
   enter(reserved: Spent, answer: Answer, view: View): Promise<View>;
   /** Writes the remembered answers. Rejects if the store still fails. */
   enterUnsettled(): Promise<void>;
@@ -18,7 +21,10 @@ export interface Settlement {
 const minute = 60_000;
 const lastRetryMs = 64_000;
 
-/** Keeps answers in memory until they are written. If the process dies before that, the request counts as a token, which is safe. */
+/**
+ * Keeps answers in memory until they are written. If the process dies before that, the request
+ * counts as a token, which is safe.
+ */
 export function createSettlement(settings: Settings, sharedRecord: SharedRecord): Settlement {
   const { clock } = settings;
 
@@ -55,12 +61,16 @@ export function createSettlement(settings: Settings, sharedRecord: SharedRecord)
   }
 
   async function enterUnsettled(): Promise<void> {
-    // In a request-bound runtime, a write ends with the incoming request that began it. To write an answer twice has the effect of once.
+    // In a request-bound runtime, a write ends with the incoming request that began it. To write an
+    // answer twice has the effect of once.
     const idle = [...(sharedRecord.unsettled ?? [])].filter(([, { writing }]) => !writing || settings.requestBound);
     await Promise.all(idle.map(([reserved]) => write(reserved)));
   }
 
-  /** Adjusts the answer to the present clock of the store. A clock that was set back in the meantime must not extend the life of the token. */
+  /**
+   * Adjusts the answer to the present clock of the store. If that clock was set back meanwhile,
+   * the life of the token must not grow.
+   */
   function adjusted(answer: Answer, from: View, view: View): Answer {
     const isBehind = view.now + minute < from.now + view.readAt.monotonic - from.readAt.monotonic;
     if (answer.kind !== 'issued' || !isBehind) return answer;

@@ -61,7 +61,10 @@ interface SharedRead {
  */
 type Swapped = View | 'conflict' | 'failed';
 
-/** The record that this process read or wrote last, as text: a store in this process shares the string. */
+/**
+ * The record that this process read or wrote last, as text: a store in this process shares the
+ * string.
+ */
 interface KeptText extends Omit<Remembered, 'record' | 'minElapsedMs' | 'maxElapsedMs'> {
   readonly text: string;
   readonly askedAt: Instant;
@@ -70,7 +73,8 @@ interface KeptText extends Omit<Remembered, 'record' | 'minElapsedMs' | 'maxElap
 }
 
 const second = 1_000;
-// A view may be this old. A process learns of a reset within 30 seconds nevertheless: the age counts.
+// A view may be this old. A process learns of a reset within 30 seconds nevertheless: the age
+// counts.
 const maxViewAgeMs = 10 * second;
 // Other processes rarely write within a minute after this one did, so the record is not read again
 // to settle an outcome.
@@ -81,7 +85,7 @@ const maxReadMs = 30 * second;
 // With shorter pauses, three hundred processes that start at once would meet again and again.
 const maxPauseMs = 3 * second;
 const maxPauseTrips = 400;
-// They take some minutes.
+// This many take some minutes.
 const maxConflicts = 150;
 
 /**
@@ -155,8 +159,8 @@ export class SharedRecord {
 
   /**
    * Applies an intent to the record, and resolves when the store confirmed the change. Intents that
-   * come while a write is under way are written together by the next one, so a thousand callers cost
-   * a few swaps. `fromMemory`: the intent needs no new read of the record.
+   * come while a write is under way are written together by the next one, so a thousand callers
+   * cost a few swaps. `fromMemory`: the intent needs no new read of the record.
    * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`, and what the intent throws
    */
   commit<Result>(settings: Settings, intent: Intent<Result>, fromMemory = false): Promise<Committed<Result>> {
@@ -172,8 +176,8 @@ export class SharedRecord {
   }
 
   /**
-   * States the terms of this process, if `view` says that it is due. Every other write has them, too.
-   * Nothing depends on its success, so it never rejects.
+   * States the terms of this process, if `view` says that it is due. Every other write has them,
+   * too. Nothing depends on its success, so it never rejects.
    */
   async state(settings: Settings, view: View): Promise<void> {
     const now = this.settings.clock.monotonic();
@@ -227,8 +231,8 @@ export class SharedRecord {
   }
 
   /**
-   * Loads the record, applies the intents in order, and swaps once. After a conflict it begins anew,
-   * together with the intents that came meanwhile.
+   * Loads the record, applies the intents in order, and swaps once. After a conflict it begins
+   * anew, together with the intents that came meanwhile.
    */
   async #write(intents: Waiting[]): Promise<void> {
     let waiting = intents;
@@ -265,8 +269,8 @@ export class SharedRecord {
   }
 
   /**
-   * Loads the record as it is true now. With `tries` 2 it tries again at once after a failure, so that
-   * callers do not fail with it.
+   * Loads the record as it is true now. With `tries` 2 it tries again at once after a failure, so
+   * that callers do not fail with it.
    * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`
    */
   async #load(callers: Callers, tries: number): Promise<View> {
@@ -284,7 +288,8 @@ export class SharedRecord {
     const kept = this.#kept;
     const snapshot = await this.#calls.load(callers, tries);
     const { record: text, version, now: storeNow } = snapshot;
-    // After a slow read, the age of the answer is unknown, and so is the life that its token has left.
+    // After a slow read, the age of the answer is unknown, and so is the life that its token has
+    // left.
     if (maxElapsedMs(readAt, instantOf(clock)) > maxReadMs) return undefined;
     const { key } = this.#calls;
     const remembered = kept && this.#remembered(kept, readAt);
@@ -318,8 +323,8 @@ export class SharedRecord {
     try {
       const result = await this.#calls.swap(callers, view.version, version, () => readable(text));
       if (!result.swapped) return 'conflict';
-      // The instants of the record belong to the store's clock as it was at the read. If that clock has
-      // stepped since, the next read notices.
+      // The instants of the record belong to the store's clock as it was at the read. If that clock
+      // has stepped since, the next read notices.
       const maxNow = view.now + Math.ceil(maxElapsedMs(view.readAt, instantOf(clock)));
       const storeNow = Math.min(result.now, maxNow);
       this.#keepText(text, next, storeNow, readAt);
@@ -336,8 +341,8 @@ export class SharedRecord {
 
   /**
    * Waits for a random time, so that processes that write at once do not meet again. It grows with
-   * `conflicts`, and with `others`, the number of writes by other processes since the last try. It is
-   * a number of round trips, because a busy store takes longer for each.
+   * `conflicts`, and with `others`, the number of writes by other processes since the last try. It
+   * is a number of round trips, because a busy store takes longer for each.
    */
   #pauseAfterConflict(conflicts: number, others: number): Promise<void> {
     if (conflicts >= maxConflicts) throw conflictError(this.settings);
@@ -400,7 +405,7 @@ function applyAll(view: View, waiting: readonly Waiting[]) {
 
 type SharedRecords = Map<string, WeakRef<SharedRecord>>;
 
-// The levels are what keeps the records (the store, or the memory of the process), then the token
+// The levels: the keeper of the records (the store, or the memory of the process), then the token
 // endpoint with the agreement, then the client id. A process may have ten thousand clients, so each
 // adds little.
 const recordsOf = new WeakMap<object, Map<string, SharedRecords>>();

@@ -15,12 +15,18 @@ const maxTimeoutMs = 8_000;
 // A replica that is a little behind shows a record that has changed meanwhile.
 const maxStaleReads = 10;
 
-/** Returns the deadline of sending a request, from the read of the record that allowed it: a read and a swap must fit in. */
+/**
+ * Returns the deadline of sending a request, from the read of the record that allowed it: a read
+ * and a swap must fit in.
+ */
 export function sendWithinMs({ timeoutMs }: Pick<CommonSettings, 'timeoutMs'>): number {
   return Math.min(10_000, Math.max(2 * minTimeoutMs, timeoutMs));
 }
 
-/** Calls the store for the record of one client id. Every call has a deadline, and its failure is reported. */
+/**
+ * Calls the store for the record of one client id. Every call has a deadline, and its failure is
+ * reported.
+ */
 export class StoreCalls {
   /** The name of the record. It is known from the first call on. */
   key = '';
@@ -28,7 +34,7 @@ export class StoreCalls {
   roundTripMs = 0;
   /** The operation that failed last, until it succeeds. */
   failing: 'load' | 'swap' | undefined;
-  /** A swap of this version lost, and so many reads have shown the version again since. */
+  /** The version of the last swap that lost, and the number of reads that showed it again since. */
   #lost: { readonly version: string | undefined; reads: number } | undefined;
   /** The error of a store that has never answered, and until when callers get it at once. */
   #silence: { readonly error: Error; readonly until: number } | undefined;
@@ -41,7 +47,8 @@ export class StoreCalls {
   }
 
   /**
-   * Loads the record. With `tries` 2 it tries again at once after a failure, so that callers do not fail with it.
+   * Loads the record. With `tries` 2 it tries again at once after a failure, so that callers do not
+   * fail with it.
    * @throws `ERR_STORE`
    */
   async load(callers: Callers, tries: number): Promise<StoreSnapshot> {
@@ -90,9 +97,11 @@ export class StoreCalls {
       let isFirst = true;
       const once = async () => {
         const from = clock.monotonic();
-        // A store that many processes ask at once is slow for all of them. A process that starts has to connect, too, and may have to get credentials.
+        // A store that many processes ask at once is slow for all of them. A process that starts
+        // has to connect, too, and may have to get credentials.
         const likelyMs = this.roundTripMs === 0 && !isFirst ? maxTimeoutMs : 4 * this.roundTripMs;
-        // A request that is reserved too late is never sent. So a swap gets the time that the read before it left.
+        // A request that is reserved too late is never sent. So a swap gets the time that the read
+        // before it left.
         const otherMs = operation === 'load' ? minTimeoutMs : this.roundTripMs;
         const mostMs = Math.min(maxTimeoutMs, Math.min(...callers.map(sendWithinMs)) - otherMs);
         const timeoutMs = Math.max(minTimeoutMs, Math.min(mostMs, likelyMs));
@@ -135,7 +144,10 @@ function reporting({ emit }: Settings, operation: 'load' | 'swap') {
   };
 }
 
-/** Checks what a store returned. It may be the store of an application. Warnings that are no texts are left out. */
+/**
+ * Checks what a store returned. It may be the store of an application. Warnings that are no texts
+ * are left out.
+ */
 export function checked(answer: StoreSnapshot): StoreSnapshot {
   // Only these are read: a copy of a long text that a broken store returns would take milliseconds.
   const [record, version, now, warnings] = ['record', 'version', 'now', 'warnings'].map((name) =>
@@ -175,7 +187,10 @@ export function readable(text: string): string {
 /** Callers may try again after this time. */
 const retryMs = 1_000;
 
-/** A call of the store that failed: what the event tells, and the error of callers. They have the name, the code and the advice of the foreign error. */
+/**
+ * A call of the store that failed: what the event tells, and the error of callers. They have the
+ * name, the code and the advice of the foreign error.
+ */
 interface StoreFailure {
   readonly error: string;
   readonly advice: string | undefined;
@@ -201,7 +216,10 @@ export function storeFailure(
   return { error, advice, thrown: serviceAuthError('ERR_STORE', message, { retryAt }) };
 }
 
-/** Creates the error of a write that lost each time against a change of the record, or although there was none. */
+/**
+ * Creates the error of a write that lost each time against a change of the record, or although
+ * there was none.
+ */
 function refusedWrite(): Error {
   const advice =
     'it refused each write. Look for a policy, a trigger or a proxy that discards writes, and for reads of an old record.';

@@ -34,7 +34,10 @@ export {
 
 /** The client whose record is meant. */
 export interface RecordOwner {
-  /** The address of the authorization server, as in the options of `createServiceAuth()`. All spellings of an address name one record. */
+  /**
+   * The address of the authorization server, as in the options of `createServiceAuth()`. All
+   * spellings of an address name one record.
+   */
   authUrl?: string | URL | undefined;
   /** In place of it, the address of the token endpoint. */
   tokenEndpoint?: string | URL | undefined;
@@ -58,16 +61,18 @@ export async function recordKey({ clientId, ...server }: RecordOwner): Promise<s
 }
 
 /**
- * Returns the text of an empty record, to replace a damaged one with. Clients treat it like a new record of a shared store: it allows few tokens at
- * first, because it may replace a lost one. `now`: the store's clock, in epoch milliseconds.
+ * Returns the text of an empty record, to replace a damaged one with. Clients treat it like a new
+ * record of a shared store: it allows few tokens at first, because it may replace a lost one.
+ * `now`: the store's clock, in epoch milliseconds.
  */
 export function emptyRecord(now: number): string {
   return encodeRecord(newRecord(randomId(), now));
 }
 
 /**
- * Returns the record as one of which nobody knows what was issued after it was copied. Clients treat it like a new record of a shared store, in which the
- * tokens and issuances of the copy count. `now`: the store's clock, in epoch milliseconds. `record`: a text that clients accept.
+ * Returns the record as one of which nobody knows what was issued after it was copied. Clients
+ * treat it like a new record of a shared store, in which the tokens and issuances of the copy
+ * count. `now`: the store's clock, in epoch milliseconds. `record`: a text that clients accept.
  */
 export function incompleteRecord(record: string, now: number): string {
   const decoded = acceptedRecord(record);
@@ -76,7 +81,7 @@ export function incompleteRecord(record: string, now: number): string {
 
 /** What somebody knows of the tokens that a record has not seen. */
 export interface SpentElsewhere {
-  /** At most so many were issued in the last window: 0 to 1,000,000. */
+  /** The most tokens that were issued in the last window: 0 to 1,000,000. */
   count: number;
   /** Who says so: 1 to 64 characters, as the option `instance` of a client. */
   instance: string;
@@ -89,9 +94,10 @@ export interface SpentElsewhere {
 }
 
 /**
- * Returns the record in which those tokens count, from now on, and which is not new any more: the rest of the limit may be used. The number contains what
- * was said before. `record`: a text that clients accept, or undefined if the store has none. `store`: the store that will keep it. Undefined: the record knows
- * of more such tokens, or of all tokens that were issued.
+ * Returns the record in which those tokens count, from now on, and which is not new any more: the
+ * rest of the limit may be used. The number contains what was said before. `record`: a text that
+ * clients accept, or undefined if the store has none. `store`: the store that will keep it.
+ * Undefined: the record knows of more such tokens, or of all tokens that were issued.
  * @throws `ERR_CONFIG` with all problems
  */
 export function recordWithSpent(
@@ -115,8 +121,9 @@ export function recordWithSpent(
 }
 
 /**
- * Returns for how many milliseconds a token counts in a window of this length. That is longer than the window, because clocks change and differ. `isUnknown`:
- * nobody knows whether it was issued, and its request may have arrived late.
+ * Returns for how many milliseconds a token counts in a window of this length. That is longer than
+ * the window, because clocks change and differ. `isUnknown`: nobody knows whether it was issued,
+ * and its request may have arrived late.
  */
 export function countsForMs(windowMs: number, isUnknown: boolean): number {
   const { settledMs, pendingMs } = termLimits({ tokens: 1, windowMs, reserve: 0 }, 'durable');

@@ -1,8 +1,9 @@
 const longestSuffix = '_load'.length;
 
 /**
- * A name of letters, digits and underscores as an SQL statement has it: in quotes, with or without a schema. `owner` is the package that messages name.
- * `suffix` follows the name: the routines of a table have its name and `_load` or `_swap`.
+ * A name of letters, digits and underscores as an SQL statement has it: in quotes, with or without
+ * a schema. `owner` is the package that messages name. `suffix` follows the name: the routines of a
+ * table have its name and `_load` or `_swap`.
  * @throws TypeError if it is no such name, or if it is longer than `maxLength` without the suffix
  */
 export function quotedName(name: string, quote: '"' | '`', maxLength: number, owner: string, suffix = ''): string {

@@ -7,13 +7,19 @@ export type Row = Record<string, unknown> | undefined;
 export interface Database {
   /** Runs one statement in a transaction of its own. */
   query(text: string, values: string[]): Promise<Row>;
-  /** True if the statement changed nothing and only has to be run again, because others changed its rows meanwhile. */
+  /**
+   * True if the statement changed nothing and only has to be run again, because others changed its
+   * rows meanwhile.
+   */
   isConflict(error: unknown): boolean;
 }
 
 /** Runs the statements of all stores that share a pool. Each call returns the first row. */
 export interface Statements {
-  /** Runs a statement once for all callers that ask before it starts. Equal statements run one at a time, so a caller that asks during a run gets the next one. */
+  /**
+   * Runs a statement once for all callers that ask before it starts. Equal statements run one at a
+   * time, so a caller that asks during a run gets the next one.
+   */
   runShared(text: string, values: string[], signal: AbortSignal | undefined): Promise<Row>;
   run(text: string, values: string[], signal: AbortSignal | undefined): Promise<Row>;
 }
@@ -26,14 +32,19 @@ interface Shared {
 }
 
 const maxAttempts = 100;
-/** The first statement that is abandoned blocks others for this time at most, each further one for twice as long. */
+/**
+ * The first statement that is abandoned blocks others for this time at most, each further one for
+ * twice as long.
+ */
 const firstBlockMs = 15_000;
 const maxBlockMs = 300_000;
 
 /**
- * A caller whose deadline passes cannot cancel its statement, because drivers have no common way to do so. The server ends a statement that waits for a
- * lock. It does not end one that waits for a standby, whose trigger sleeps, or whose connection broke. While such an abandoned statement runs, no other
- * one is sent for a time, so the store occupies few connections of the pool. After that time another one is tried, because other connections may work.
+ * A caller whose deadline passes cannot cancel its statement, because drivers have no common way to
+ * do so. The server ends a statement that waits for a lock. It does not end one that waits for a
+ * standby, whose trigger sleeps, or whose connection broke. While such an abandoned statement runs,
+ * no other one is sent for a time, so the store occupies few connections of the pool. After that
+ * time another one is tried, because other connections may work.
  */
 export function createStatements(database: Database, now: () => number = () => performance.now()): Statements {
   /** The statements that run after their deadline, and until when each of them blocks others. */
@@ -47,7 +58,10 @@ export function createStatements(database: Database, now: () => number = () => p
     statement.then(forget, forget);
   }
 
-  /** Resolves when no abandoned statement blocks others. A block that ends by time frees the next caller, not those who wait already. */
+  /**
+   * Resolves when no abandoned statement blocks others. A block that ends by time frees the next
+   * caller, not those who wait already.
+   */
   async function unblocked(signal: AbortSignal | undefined): Promise<void> {
     const blocking = [...abandoned].filter(([, until]) => now() < until).map(([statement]) => statement);
     await abortable(Promise.allSettled(blocking), signal);

@@ -1,6 +1,7 @@
 /**
- * Returns the time of a server in epoch milliseconds, by the `Date` header of its answer (RFC 9110, 6.6.1): the `now` of a store whose server has no other
- * clock. The header has whole seconds, so the time is up to a second behind.
+ * Returns the time of a server in epoch milliseconds, by the `Date` header of its answer (RFC 9110,
+ * 6.6.1): the `now` of a store whose server has no other clock. The header has whole seconds, so
+ * the time is up to a second behind.
  * @throws TypeError if there is no such header, or it is no date
  */
 export function timeOfDate(date: string | null | undefined): number {

@@ -1,4 +1,7 @@
-/** An error of a store. Core puts its name, its code and its advice into `ERR_STORE`, and nothing else. */
+/**
+ * An error of a store. Core puts its name, its code and its advice into `ERR_STORE`, and nothing
+ * else.
+ */
 export function storeError(name: string, code: unknown, advice: string): Error {
   return Object.assign(new Error(`${name}: ${advice}`), { name, code, advice });
 }

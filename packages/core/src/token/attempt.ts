@@ -20,13 +20,16 @@ interface Decided {
   readonly view: View;
   /** The moment just before the read of the record. */
   readonly readAt: Instant;
-  /** The moment just before the read on which the reservation was written: an earlier one, if the answer of the store got lost. */
+  /**
+   * The moment just before the read on which the reservation was written: an earlier one, if the
+   * answer of the store got lost.
+   */
   readonly begunAt?: Instant | undefined;
 }
 
 /**
- * Gets a token from the record or from the token endpoint: load, decide, swap, send, settle, swap. The functions in `ledger/` decide. Rejects with
- * the errors of `getToken()`.
+ * Gets a token from the record or from the token endpoint: load, decide, swap, send, settle, swap.
+ * The functions in `ledger/` decide. Rejects with the errors of `getToken()`.
  */
 export async function runAttempt(parts: ClientParts, given: AttemptInput, signal: AbortSignal): Promise<AttemptResult> {
   const { settings, sharedRecord, settlement, secrets, usableTokens, leaseMs } = parts;
@@ -57,7 +60,8 @@ export async function runAttempt(parts: ClientParts, given: AttemptInput, signal
     const { decision, view, readAt, begunAt } = await (mayIssue
       ? decideAndReserve(parts, query)
       : decideByRecentRead(parts, query));
-    // A process that reads states its agreement. Nobody waits for that, unless the runtime ends the write with the incoming request.
+    // A process that reads states its agreement. Nobody waits for that, unless the runtime ends the
+    // write with the incoming request.
     const stated = sharedRecord.state(settings, view);
     if (settings.requestBound) await stated;
     if (confirms(decision, query.cached)) attempt.onConfirmed(readAt, isJustOrdered(view.record, view.now));
@@ -98,7 +102,8 @@ export async function runAttempt(parts: ClientParts, given: AttemptInput, signal
         throw error;
       }
     }
-    // Another process is asking, or our request was too late to be sent, or its token was reset on its way. In the last two cases the next reservation has a new id.
+    // Another process is asking, or our request was too late to be sent, or its token was reset on
+    // its way. In the last two cases the next reservation has a new id.
     if (decision.kind === 'wait') onWait(waitFor(decision.until, view, name));
     const until = decision.kind === 'wait' ? decision.until : view.now + pauseMs;
     const waitedMs = patience.waitedMs();
@@ -111,7 +116,10 @@ export async function runAttempt(parts: ClientParts, given: AttemptInput, signal
   }
 }
 
-/** The wait for a request of another process, or until fewer requests are under way. The reads of the record meanwhile belong to it. */
+/**
+ * The wait for a request of another process, or until fewer requests are under way. The reads of
+ * the record meanwhile belong to it.
+ */
 function waitFor(until: number, { record, now, readAt }: View, name: string): Wait {
   const local = (at: number) => readAt.monotonic + at - now;
   const open = record.spent.filter((one) => isOpen(one, now) && one.until === until);
@@ -130,8 +138,9 @@ async function decideByRecentRead(parts: ClientParts, query: Query): Promise<Dec
 }
 
 /**
- * Decides by the present record, and writes the reservation if there is one. A swap that is lost is tried again in `commit`. A record that was read
- * within the last second is enough to refuse: callers who try again and again do not read it each time.
+ * Decides by the present record, and writes the reservation if there is one. A swap that is lost is
+ * tried again in `commit`. A record that was read within the last second is enough to refuse:
+ * callers who try again and again do not read it each time.
  */
 async function decideAndReserve({ settings, sharedRecord }: ClientParts, query: Query): Promise<Decided> {
   const mayBeRefused = settings.clock.monotonic() - sharedRecord.refusedAt < refusesForMs;
@@ -154,17 +163,20 @@ async function decideAndReserve({ settings, sharedRecord }: ClientParts, query: 
 
 type Waited = Wait['waitsFor'];
 
-/** How long an attempt has waited, and for what. Time in which the event loop stood still hardly counts. */
+/** The waits of an attempt. Time in which the event loop stood still hardly counts. */
 interface Patience {
   /** Begins to wait for something else. */
   begin(waitsFor: Waited): void;
-  /** Returns for how many milliseconds the attempt has waited. */
+  /** Returns the milliseconds that the attempt has waited. */
   waitedMs(): number;
-  /** Returns what it waited for the longest, and for how many milliseconds. */
+  /** Returns the longest wait, and its milliseconds. */
   longest(): readonly [Waited, number];
 }
 
-/** Creates the patience of an attempt. Nothing takes longer than `mostMs` by itself, because every step has a deadline. */
+/**
+ * Creates the patience of an attempt. Nothing takes longer than `mostMs` by itself, because every
+ * step has a deadline.
+ */
 function createPatience(clock: Clock, mostMs: number): Patience {
   const waited = new Map<Waited, number>();
   let present: Waited = 'store';

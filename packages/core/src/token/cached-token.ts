@@ -12,15 +12,17 @@ export interface UsableToken {
   readonly lifetimeMs: number;
   /** The moment from which `usableUntil` was computed. */
   readonly countedFrom: Instant;
-  /** The monotonic instant at which the process stops serving the token: its expiry less the margin. */
+  /**
+   * The monotonic instant at which the process stops serving the token: its expiry less the margin.
+   */
   readonly usableUntil: number;
 }
 
 /** The token in memory. */
 export interface CachedToken extends UsableToken {
   /**
-   * When its renewal is due: 10 to 20 % of its life before `usableUntil`, or at `usableUntil` if it lives for less than two minutes. A monotonic
-   * instant.
+   * When its renewal is due: 10 to 20 % of its life before `usableUntil`, or at `usableUntil` if it
+   * lives for less than two minutes. A monotonic instant.
    */
   readonly renewAt: number;
 }
@@ -29,10 +31,14 @@ const second = 1_000;
 const minute = 60 * second;
 const shortLifeMs = 2 * minute;
 
-/** Puts a token into memory. `random`: 0 to 1, so that the processes of a fleet do not renew at the same moment. */
+/**
+ * Puts a token into memory. `random`: 0 to 1, so that the processes of a fleet do not renew at the
+ * same moment.
+ */
 export function cachedToken(usable: UsableToken, random: number): CachedToken {
   const { token, generation, adopted, lifetimeMs, countedFrom, usableUntil } = usable;
-  // A token that lives for less than two minutes is renewed at its end. Earlier renewals would spend the budget of a day within hours.
+  // A token that lives for less than two minutes is renewed at its end. Earlier renewals would
+  // spend the budget of a day within hours.
   const aheadMs = lifetimeMs < shortLifeMs ? 0 : lifetimeMs * (0.1 + 0.1 * random);
   return { token, generation, adopted, lifetimeMs, countedFrom, usableUntil, renewAt: usableUntil - aheadMs };
 }
@@ -44,9 +50,11 @@ export function recounted(cached: CachedToken, { countedFrom, usableUntil }: Usa
 }
 
 /**
- * Returns for how many milliseconds the machine slept since the token's life was counted. Up to `unnoticedMs`, by default the margin of the token, gives 0.
- * The wall clock tells it, because the monotonic clock may stand still during sleep. A wall clock that was set forward by up to a month looks
- * the same; the record says then whether the token is still good. A wall clock that made any other step is ignored: no token lives for longer than a month.
+ * Returns the milliseconds that the machine slept since the token's life was counted; 0 if they
+ * are at most `unnoticedMs` (default: the margin of the token). The wall clock shows it, because
+ * the monotonic clock may stand still during sleep. A wall clock that was set forward by up to a
+ * month looks the same; the record says then whether the token is still good. A wall clock that
+ * made any other step is ignored: no token lives for longer than a month.
  */
 export function machineSleepMs(
   { countedFrom, lifetimeMs }: UsableToken,
@@ -63,8 +71,9 @@ export function servableLifeMs(usable: UsableToken, now: Instant, unnoticedMs?: 
 }
 
 /**
- * Returns the cached token with its expiry by the wall clock of this moment, which is another one than before if somebody set that clock. Returns
- * `served`, the token that callers have, if that is the same one and its expiry differs by a second, or by the margin of the token, at most.
+ * Returns the cached token with its expiry by the wall clock of this moment, which is another one
+ * than before if somebody set that clock. Returns `served`, the token that callers have, if that is
+ * the same one and its expiry differs by a second, or by the margin of the token, at most.
  */
 export function withExpiry(served: AccessToken | undefined, cached: UsableToken, now: Instant): AccessToken {
   const { token, lifetimeMs } = cached;
@@ -76,7 +85,10 @@ export function withExpiry(served: AccessToken | undefined, cached: UsableToken,
   return createAccessToken(token.id, token.value, expiresAt - lifetimeMs, expiresAt, schemeOf(token));
 }
 
-/** Returns whether the token lived for less than a twentieth of its life: another one would hardly live longer. */
+/**
+ * Returns whether the token lived for less than a twentieth of its life: another one would hardly
+ * live longer.
+ */
 export function isYoung(usable: UsableToken, now: Instant): boolean {
   const { lifetimeMs } = usable;
   return servableLifeMs(usable, now) > lifetimeMs * 0.95 - marginOf(lifetimeMs);

@@ -10,15 +10,19 @@ import { tokenPending } from './token-errors.ts';
 const maxTimerMs = 3_600_000;
 const newsAfterMs = 1_000;
 
-/** The wait of one caller of `getToken()`, which its `signal` or its `maxWaitMs` may end before the attempts do. */
+/**
+ * The wait of one caller of `getToken()`, which its `signal` or its `maxWaitMs` may end before the
+ * attempts do.
+ */
 export interface CallerWait {
   /** True if `maxWaitMs` has passed. */
   readonly isOver: boolean;
   /** Settles as the attempt does, or rejects when the caller's time ends. */
   for({ outcome, details }: Pick<RunningAttempt, 'outcome' | 'details'>): Promise<unknown>;
   /**
-   * Returns what is to be reported after a failure. If the caller's signal ended the wait, that is what the caller waited for; undefined if the caller went
-   * away within the first second, which is no sign of trouble.
+   * Returns what is to be reported after a failure. If the caller's signal ended the wait, that is
+   * what the caller waited for; undefined if the caller went away within the first second, which is
+   * no sign of trouble.
    */
   newsOf(error: unknown): unknown;
   end(): void;

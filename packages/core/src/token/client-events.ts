@@ -44,7 +44,7 @@ const noSubscriptions: readonly Subscription[] = [];
 // The types of the events that report operations.
 const operations = /^(store_called|acquisition_)/;
 
-/** Who hears of the events of a client, and how its process is called. All tokens of the client share it. */
+/** The listeners of a client, and the name of its process. All tokens of the client share them. */
 export class Listeners {
   #instance: string | undefined;
   #subscriptions = noSubscriptions;
@@ -54,8 +54,9 @@ export class Listeners {
   }
 
   /**
-   * The name of this process. An id is drawn at its first use, because workers have no randomness before their first request, and outside of the request
-   * that Next.js serves, because it does not prerender a page that draws randomness.
+   * The name of this process. An id is drawn at its first use, because workers have no randomness
+   * before their first request, and outside of the request that Next.js serves, because it does not
+   * prerender a page that draws randomness.
    */
   get instance(): string {
     this.#instance ??= outsideRequest(randomId);
@@ -77,14 +78,17 @@ export class Listeners {
     };
   }
 
-  /** Returns who hears of an event of this type. */
+  /** Returns the listeners of this type of event. */
   of(type: ServiceAuthEventType): ServiceAuthEventListener[] {
     const isOperation = operations.test(type);
     return this.#subscriptions.filter((each) => each.operations || !isOperation).map(({ listener }) => listener);
   }
 }
 
-/** The events of one token, and the settings of its client. It remembers what it reported, so that the same news are one event. */
+/**
+ * The events of one token, and the settings of its client. It remembers what it reported, so that
+ * the same news are one event.
+ */
 export class ClientEvents {
   readonly #options: CheckedOptions;
   readonly #listeners: Listeners;
@@ -121,7 +125,10 @@ export class ClientEvents {
     return this.#listeners.observesOperations;
   }
 
-  /** Reports an event to the listeners, if there are any. Those in `heard` know it, and the others join them. */
+  /**
+   * Reports an event to the listeners, if there are any. Those in `heard` know it, and the others
+   * join them.
+   */
   emit<Type extends ServiceAuthEventType>(
     type: Type,
     fields: ServiceAuthEventFields[Type],
@@ -147,7 +154,10 @@ export class ClientEvents {
     }
   }
 
-  /** Reports that the store answers again, if this client reported that it failed. Its next failure is news again. */
+  /**
+   * Reports that the store answers again, if this client reported that it failed. Its next failure
+   * is news again.
+   */
   #emitRecovered(): void {
     if (this.#makeDue('store_failed')) this.emit('store_recovered', {});
   }
@@ -186,7 +196,10 @@ export class ClientEvents {
     this.#emitRepeated('token_unavailable', { code, retryAt, ...wait }, `${code} ${waitsFor}`);
   }
 
-  /** Reports that the machine slept while a token was cached. `since`: the moment from which the life of the token was counted. */
+  /**
+   * Reports that the machine slept while a token was cached. `since`: the moment from which the
+   * life of the token was counted.
+   */
   sleep(since: Instant, machineSleepMs: number): void {
     if (this.#sleep?.since === since && machineSleepMs <= this.#sleep.ms) return;
     // Report further sleep only if it is longer by a minute.
@@ -194,7 +207,10 @@ export class ClientEvents {
     this.emit('clock_anomaly', { clock: 'machine', byMs: Math.round(machineSleepMs) });
   }
 
-  /** Reports that a request to `baseUrl` had an `Authorization` of its own. One report is enough to find out who sets it. */
+  /**
+   * Reports that a request to `baseUrl` had an `Authorization` of its own. One report is enough to
+   * find out who sets it.
+   */
   bypass(baseUrl: string | undefined): void {
     if (this.#isBypassed) return;
     this.#isBypassed = true;
@@ -207,7 +223,10 @@ export class ClientEvents {
     );
   }
 
-  /** Reports a 401. All 401s with the same outcome are one event: a failing API must not flood the listener. */
+  /**
+   * Reports a 401. All 401s with the same outcome are one event: a failing API must not flood the
+   * listener.
+   */
   rejection(tokenId: string, outcome: Outcome): void {
     if (this.#rejections.get(tokenId) === outcome) return;
     this.#rejections = new Map([...this.#rejections, [tokenId, outcome] as const].slice(-maxReportedTokens));

@@ -8,26 +8,39 @@ import { keyOfProcess } from '../record/memory-store.ts';
 import { type SealingKey, sealingKey } from '../record/seal.ts';
 import { storeFailure } from '../record/store-calls.ts';
 
-/** The present client secret, or what identifies the credential of a client without one, and the keys derived from it. */
+/**
+ * The present client secret, or what identifies the credential of a client without one, and the
+ * keys derived from it.
+ */
 export interface CurrentSecret {
   readonly value: string;
   readonly key: SealingKey;
 }
 
 /**
- * The source of what authenticates the client. Rejects with `ERR_CLIENT_SECRET` if a function of the application, or a private key, brings no valid credential,
- * and with `ERR_STORE` if WebCrypto fails.
+ * The source of what authenticates the client. Rejects with `ERR_CLIENT_SECRET` if a function of
+ * the application, or a private key, brings no valid credential, and with `ERR_STORE` if WebCrypto
+ * fails.
  */
 export interface ClientSecretSource {
   /** Writes a token request with the credential, within `timeoutMs`. */
   write(secret: CurrentSecret, timeoutMs: number): Promise<WrittenRequest>;
-  /** Gets the secret before each attempt that may request a token, and derives the keys again if it changed. */
+  /**
+   * Gets the secret before each attempt that may request a token, and derives the keys again if it
+   * changed.
+   */
   get(): Promise<CurrentSecret>;
-  /** Returns the secret of the last call of `get`. That is enough to read the record, for which the application's vault should not be asked. */
+  /**
+   * Returns the secret of the last call of `get`. That is enough to read the record, for which the
+   * application's vault should not be asked.
+   */
   last(): Promise<CurrentSecret>;
 }
 
-/** The secret and the credential that a client saw last, its keys, and the last failure of a function of the application. */
+/**
+ * The secret and the credential that a client saw last, its keys, and the last failure of a
+ * function of the application.
+ */
 export class SecretMemory {
   value: string | undefined;
   credential: string | undefined;
@@ -35,7 +48,8 @@ export class SecretMemory {
   failure: { readonly error: Error; readonly at: number; readonly retryAt: number } | undefined;
 }
 
-// After two failures within this time the functions rest for the same time. Otherwise each request of a server would call them.
+// After two failures within this time the functions rest for the same time. Otherwise each request
+// of a server would call them.
 const retryMs = 1_000;
 
 /** Creates the source for either form of the option `clientSecret`. */

@@ -48,8 +48,9 @@ const soonMs = 1_000;
 let attempts = 0;
 
 /**
- * One token of a client, as this process knows it: the token in memory, and the work that gets another one. It keeps only what is needed between two
- * calls, because a process may have thousands of them.
+ * One token of a client, as this process knows it: the token in memory, and the work that gets
+ * another one. It keeps only what is needed between two calls, because a process may have thousands
+ * of them.
  */
 export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 'reportBypass'> {
   memory: Memory = emptyMemory;
@@ -73,7 +74,8 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
     this.events = new ClientEvents(options, listeners);
   }
 
-  // These are functions of each object, because people write `const { getToken } = auth`, or spread a client.
+  // These are functions of each object, because people write `const { getToken } = auth`, or spread
+  // a client.
   readonly getToken = (options?: GetTokenOptions): Promise<AccessToken> => {
     const problem = options && problemOf(options);
     if (problem) return Promise.reject(configError([problem]));
@@ -93,7 +95,8 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
     const now = instantOf(this.#settings.clock);
     const needed = need(this.memory, now);
     const isInProcess = this.#settings.store.durability === 'process';
-    // This call starts no work that is due. If some is due, the token is not trusted, and the next `getToken()` starts it.
+    // This call starts no work that is due. If some is due, the token is not trusted, and the next
+    // `getToken()` starts it.
     distrust(trusted);
     return needed === 'serve' || (needed === 'revalidate' && isInProcess) ? this.#trust(now).token : undefined;
   };
@@ -117,12 +120,15 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
     if (!next.mustReplace) this.#reporters = 0;
   }
 
-  /** Forgets until when this process would not try to replace the token, because somebody ordered to try again. */
+  /** Lets this process try to replace the token at once, because somebody ordered it. */
   retry(): void {
     this.remember(retried(this.memory));
   }
 
-  /** Runs `job` with the parts that it needs, as a part of no incoming request. The process stays alive until then, or until {@link letGo}. */
+  /**
+   * Runs `job` with the parts that it needs, as a part of no incoming request. The process stays
+   * alive until then, or until {@link letGo}.
+   */
   run<Result>(job: (parts: ClientParts) => Promise<Result>): Promise<Result> {
     const settings = this.events.forAttempt();
     this.#sharedRecord ??= sharedRecordOf(this.#settings, settings.clientId);
@@ -145,7 +151,10 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
     });
   }
 
-  /** Keeps the process alive no longer. A token request that has no answer is aborted, and stays counted. */
+  /**
+   * Stops keeping the process alive. Aborts a token request without an answer, which stays
+   * counted.
+   */
   letGo(): void {
     for (const letGo of this.#underWay ?? []) letGo();
   }
@@ -170,7 +179,8 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
   }
 
   async #obtain(wait: CallerWait): Promise<AccessToken> {
-    // A caller that did not report the 401 need not wait for another token: the 401 may be about another route of the API.
+    // A caller that did not report the 401 need not wait for another token: the 401 may be about
+    // another route of the API.
     let isReporter: boolean | undefined;
     for (;;) {
       if (this.closed) throw closedError();
@@ -192,10 +202,14 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
     }
   }
 
-  /** Renews a token that has less life left. If that is refused or takes too long, returns it nevertheless. */
+  /**
+   * Renews a token that has less life left. If that is refused or takes too long, returns it
+   * nevertheless.
+   */
   async #obtainWithLife(minLifeMs: number, wait: CallerWait): Promise<AccessToken> {
     let before: AccessToken | undefined;
-    // Renew twice at most. The first time, this call may join a renewal in the background, which gives up when another process is asking.
+    // Renew twice at most. The first time, this call may join a renewal in the background, which
+    // gives up when another process is asking.
     for (let renewals = 0; ; renewals++) {
       const token = await this.#obtain(wait);
       const { cached } = this.memory;
@@ -211,9 +225,12 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
     }
   }
 
-  /** Serves the cached token, and starts the work that is due meanwhile. Nobody waits for that work. */
+  /**
+   * Serves the cached token, and starts the work that is due meanwhile. Nobody waits for that work.
+   */
   #serve(now: Instant): TrustedToken {
-    // In request-bound runtimes the end of this request would abort a token request, which costs a token.
+    // In request-bound runtimes the end of this request would abort a token request, which costs a
+    // token.
     if (this.#settings.requestBound && !this.#settings.waitUntil) return this.#trust(now);
     const { memory, renew, revalidate } = due(this.memory, now);
     this.memory = memory;
@@ -228,20 +245,27 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
   #trust(now: Instant): TrustedToken {
     const trusted = this.#trusted;
     const token = withExpiry(trusted?.token, this.memory.cached as CachedToken, now);
-    // Every call returns the same resolved promise until there is another token, or another expiry of it.
+    // Every call returns the same resolved promise until there is another token, or another expiry
+    // of it.
     const promise = trusted?.token === token ? trusted.promise : Promise.resolve(token);
     // A number without a fraction needs no memory of its own.
     this.#trusted = { token, promise, from: now.wall, forMs: Math.floor(servableForMs(this.memory, now)) };
     return this.#trusted;
   }
 
-  /** Returns whether a caller that comes while the cached token is rejected reported its 401: such callers come back at once. */
+  /**
+   * Returns whether a caller that comes while the cached token is rejected reported its 401: such
+   * callers come back at once.
+   */
   #isReporter(): boolean {
     this.#reporters -= 1;
     return this.#reporters >= 0;
   }
 
-  /** Reads whether the fleet has a newer token. This never waits for the token endpoint. `callers`: how many calls wait for it. */
+  /**
+   * Reads whether the fleet has a newer token. This never waits for the token endpoint. `callers`:
+   * how many calls wait for it.
+   */
   #read(callers: 0 | 1): RunningAttempt {
     const onEnd = () => {
       this.#reading = undefined;
@@ -253,7 +277,10 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
     return this.#join(attempt, callers, !running);
   }
 
-  /** Gets another token. `mustNotKeep`: the caller needs a token with a longer life than the cached one. So the attempt waits for another process that requests one. */
+  /**
+   * Gets another token. `mustNotKeep`: the caller needs a longer life than the cached token has,
+   * so the attempt waits for another process that requests a token.
+   */
   #request(reason: Exclude<Attempt['reason'], 'revalidate'>, callers: 0 | 1, mustNotKeep = false): RunningAttempt {
     const onEnd = () => {
       this.#requesting = undefined;
@@ -262,14 +289,16 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
     const attempt = running ?? this.#start(reason, onEnd, mustNotKeep);
     if (!this.#settings.requestBound) this.#requesting = attempt;
     const joined = this.#join(attempt, callers, !running);
-    // A caller with a rejected token joined an attempt with another reason. If that failed, the loop of the caller starts one of its own.
+    // A caller with a rejected token joined an attempt with another reason. If that failed, the
+    // loop of the caller starts one of its own.
     return reason === 'rejected' && attempt.details.reason !== reason ? ignoringFailure(joined) : joined;
   }
 
   #join(attempt: RunningAttempt, callers: 0 | 1, isFirst: boolean): RunningAttempt {
     const { details } = attempt;
     details.callers += callers;
-    // A listener may call `getToken()`. It gets no event about that call, because the two would call each other for ever.
+    // A listener may call `getToken()`. It gets no event about that call, because the two would
+    // call each other for ever.
     if (this.#isTelling || !isFirst) return attempt;
     this.#isTelling = true;
     const { acquisition, reason } = details;
@@ -300,7 +329,10 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
     return startAttempt(run, common, details, onEnd);
   }
 
-  /** Gets a token, or only reads the record. Resolves without a new token if the cached one is kept or was reset. */
+  /**
+   * Gets a token, or only reads the record. Resolves without a new token if the cached one is kept
+   * or was reset.
+   */
   async #attempt(
     details: AttemptDetails,
     signal: AbortSignal,
@@ -345,8 +377,9 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
 }
 
 /**
- * A token that is served without another decision, for less than a second by the wall clock: a step of that clock, a leap or a sleep ends this. The
- * token is one small object, because with thousands of clients in a process a call costs as much as the memory it reads.
+ * A token that is served without another decision, for less than a second by the wall clock: a step
+ * of that clock, a leap or a sleep ends this. The token is one small object, because with thousands
+ * of clients in a process a call costs as much as the memory it reads.
  */
 export interface TrustedToken {
   readonly token: AccessToken;
@@ -363,7 +396,10 @@ function distrust(trusted: TrustedToken | undefined): void {
   if (trusted) trusted.forMs = 0;
 }
 
-/** Returns whether this moment lies within the span. It reads the wall clock alone, because reading a clock is most of the cost of a call. */
+/**
+ * Returns whether this moment lies within the span. It reads the wall clock alone, because reading
+ * a clock is most of the cost of a call.
+ */
 function isTrusted({ from, forMs }: TrustedToken, clock: Clock): boolean {
   const afterMs = clock.now() - from;
   return afterMs >= 0 && afterMs < forMs;

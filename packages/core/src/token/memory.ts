@@ -10,27 +10,36 @@ import {
   type UsableToken,
 } from './cached-token.ts';
 
-// The memory of one process about its token, and the decisions that need nothing else. These functions are pure: callers pass time and randomness.
-// A number that is an instant counts monotonic milliseconds of this machine.
+// The memory of one process about its token, and the decisions that need nothing else. These
+// functions are pure: callers pass time and randomness. A number that is an instant counts
+// monotonic milliseconds of this machine.
 
 const second = 1_000;
 const minute = 60 * second;
 // A process reads the record again after this time. Callers do not wait for that.
 const revalidateAfterMs = 25 * second;
-// After this time a process reads the record before it serves the token. So a reset reaches, within 30 s, every process that can read the store.
+// After this time a process reads the record before it serves the token. So a reset reaches, within
+// 30 s, every process that can read the store.
 const mustRevalidateAfterMs = 28 * second;
 const retryMs = 5 * second;
 // An API learns of a new token within this time.
 const knownWithinMs = 10 * second;
-// An API that accepted a token, and rejects it after this time, ended it. Earlier, it may not know it everywhere.
+// An API that accepted a token, and rejects it after this time, ended it. Earlier, it may not know
+// it everywhere.
 const diesAfterMs = 5 * minute;
 
 /** The memory of a process. */
 export interface Memory {
   readonly cached: CachedToken | undefined;
-  /** The token that the cached one replaced ahead of its expiry, for the seconds in which the API may not know the cached one. */
+  /**
+   * The token that the cached one replaced ahead of its expiry, for the seconds in which the API
+   * may not know the cached one.
+   */
   readonly before: { readonly cached: CachedToken; readonly until: number } | undefined;
-  /** The API answered 401 to the cached token, and this process has not tried to replace it yet. `died`: it had accepted the token before. */
+  /**
+   * The API answered 401 to the cached token, and this process has not tried to replace it yet.
+   * `died`: it had accepted the token before.
+   */
   readonly mustReplace: false | 'rejected' | 'died';
   /** The API accepted this token, and has not answered 401 to it since. */
   readonly acceptedId: string | undefined;
@@ -38,9 +47,13 @@ export interface Memory {
   readonly lastReadAt: Instant;
   /** When the record is due to be read again. */
   readonly readDueAt: number;
-  /** No renewal ahead of expiry begins before this, except for a caller who asks for a longer life. */
+  /**
+   * No renewal ahead of expiry begins before this, except for a caller who asks for a longer life.
+   */
   readonly renewRetryAt: number;
-  /** Until then no replacement is available for the rejected token, and further 401s change nothing. */
+  /**
+   * Until then no replacement is available for the rejected token, and further 401s change nothing.
+   */
   readonly rejectionRetryAt: number;
   /** The id of the token that `reset()` ended here, whatever the store says later. */
   readonly resetTokenId: string | undefined;
@@ -48,7 +61,10 @@ export interface Memory {
   readonly resetUpTo: number;
 }
 
-/** The work that must be done before a token is served: none, reading the record, or getting a token for one of three reasons. */
+/**
+ * The work that must be done before a token is served: none, reading the record, or getting a token
+ * for one of three reasons.
+ */
 export type Need = 'serve' | 'revalidate' | 'cold' | 'rejected' | 'expired';
 
 /** The memory of a process that has just started. */
@@ -90,7 +106,10 @@ function renewalDueAt({ cached, renewRetryAt }: Memory): number {
   return Math.max(cached?.renewAt ?? Number.POSITIVE_INFINITY, renewRetryAt);
 }
 
-/** Returns for how many milliseconds the cached token can be served without another decision: 1,000 at most. */
+/**
+ * Returns the milliseconds for which the cached token can be served without another decision:
+ * 1,000 at most.
+ */
 export function servableForMs(memory: Memory, now: Instant): number {
   const { cached, readDueAt } = memory;
   if (!cached) return 0;
@@ -104,8 +123,9 @@ export function attemptOf({ cached, mustReplace }: Memory, reason: Attempt['reas
 }
 
 /**
- * Returns the ids of the tokens that the attempt must not return. `storeSleepsToo`: the store lies in this process. Its clock stood still during
- * sleep too, so it does not know that the token expired. `mustNotKeep`: the caller needs another token than the cached one.
+ * Returns the ids of the tokens that the attempt must not return. `storeSleepsToo`: the store lies
+ * in this process. Its clock stood still during sleep too, so it does not know that the token
+ * expired. `mustNotKeep`: the caller needs another token than the cached one.
  */
 export function unusable(
   { resetTokenId }: Memory,
@@ -118,7 +138,10 @@ export function unusable(
   return [resetTokenId, isUnfit ? cached?.token.id : undefined];
 }
 
-/** Remembers that the attempt read the record at `at`. Ignores this read if the cached token changed while it ran: the record may be older than that token. */
+/**
+ * Remembers that the attempt read the record at `at`. Ignores this read if the cached token changed
+ * while it ran: the record may be older than that token.
+ */
 export function revalidated(memory: Memory, attempt: Attempt, at: Instant): Memory {
   return memory.cached === attempt.cached ? withReadAt(memory, at) : memory;
 }
@@ -155,7 +178,10 @@ export function after(
   }
 }
 
-/** Returns whether a caller is served although the attempt failed: with the rejected token, which the API may accept again. */
+/**
+ * Returns whether a caller is served although the attempt failed: with the rejected token, which
+ * the API may accept again.
+ */
 export function servesRejected({ reason, cached }: Attempt, now: Instant): boolean {
   return reason === 'rejected' && cached !== undefined && isAlive(cached, now);
 }
@@ -174,8 +200,9 @@ function withToken(
   // The API rejected this token while the record was read. The record does not say so.
   if (isSame && memory.mustReplace) return memory;
   if (cached && isAlive(cached, now)) {
-    // Count the token's life anew in two cases: a clock of the machine made a step, so that a later sleep shows; or the record has a much earlier expiry,
-    // because the store's clock was ahead before.
+    // Count the token's life anew in two cases: a clock of the machine made a step, so that a later
+    // sleep shows; or the record has a much earlier expiry, because the store's clock was ahead
+    // before.
     const isRecounted =
       Math.abs(sleptSince(cached.countedFrom, now)) > minute || usable.usableUntil < cached.usableUntil - minute;
     if (isSame) return isRecounted ? { ...memory, cached: recounted(cached, usable) } : memory;
@@ -194,13 +221,19 @@ function withoutToken(memory: Memory): Memory {
   return { ...memory, cached: undefined, before: undefined, mustReplace: false };
 }
 
-/** No replacement is available: keep serving the rejected token and ignore further 401s until `retryAt`. */
+/**
+ * No replacement is available: keep serving the rejected token and ignore further 401s until
+ * `retryAt`.
+ */
 function keepRejected(memory: Memory, attempt: Attempt, retryAt: number): Memory {
   const mustReplace = memory.cached === attempt.cached ? false : memory.mustReplace;
   return { ...memory, mustReplace, rejectionRetryAt: retryAt };
 }
 
-/** Remembers that the API answered 401 to the token with this `Authorization`. `outcome` is that of the event `token_rejected`. */
+/**
+ * Remembers that the API answered 401 to the token with this `Authorization`. `outcome` is that of
+ * the event `token_rejected`.
+ */
 export function rejected(
   memory: Memory,
   authorization: string,
@@ -231,26 +264,35 @@ export function accepted(memory: Memory, tokenId: string): Memory {
   return isNews ? { ...memory, acceptedId: tokenId } : memory;
 }
 
-/** Begins a reset, before the record is written: this process drops its token and accepts neither it nor an older one again. */
+/**
+ * Begins a reset, before the record is written: this process drops its token and accepts neither it
+ * nor an older one again.
+ */
 export function resetBegun(memory: Memory): Memory {
   const { cached } = memory;
   if (!cached) return memory;
   return resetDone({ ...memory, resetTokenId: cached.token.id }, cached.generation);
 }
 
-/** Forgets until when this process would not try to replace its token. */
+/** Lets this process try to replace its token at once. */
 export function retried(memory: Memory): Memory {
   return { ...memory, renewRetryAt: 0, rejectionRetryAt: 0 };
 }
 
-/** Completes a reset: the record says that all tokens up to this generation were reset. One of them may have arrived in the meantime. */
+/**
+ * Completes a reset: the record says that all tokens up to this generation were reset. One of them
+ * may have arrived in the meantime.
+ */
 export function resetDone(memory: Memory, upTo: number): Memory {
   const resetUpTo = Math.max(memory.resetUpTo, upTo);
   const next = { ...memory, resetUpTo };
   return memory.cached && memory.cached.generation <= resetUpTo ? withoutToken(next) : next;
 }
 
-/** One attempt to get a token. With the reason `revalidate` it requests none, and only reads whether the fleet has a newer one. */
+/**
+ * One attempt to get a token. With the reason `revalidate` it requests none, and only reads whether
+ * the fleet has a newer one.
+ */
 export interface Attempt {
   readonly reason: 'cold' | 'refresh' | 'rejected' | 'expired' | 'revalidate';
   /** With `rejected`: the API had accepted the token before, so it died. */
@@ -261,7 +303,11 @@ export interface Attempt {
   readonly machineSleepMs: number;
 }
 
-/** The result of an attempt. `before`: the token in memory was not reset, and may be used again if the API does not know the new one yet. `keep`: keep the cached token; another one is possible after `retryAt`, a monotonic instant. `drop`: the cached token was reset. */
+/**
+ * The result of an attempt. `before`: the token in memory was not reset, and may be used again if
+ * the API does not know the new one yet. `keep`: keep the cached token; another one is possible
+ * after `retryAt`, a monotonic instant. `drop`: the cached token was reset.
+ */
 export type AttemptResult =
   | { readonly kind: 'token'; readonly usable: UsableToken; readonly before: boolean }
   | { readonly kind: 'keep'; readonly retryAt: number }

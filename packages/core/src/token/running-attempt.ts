@@ -15,7 +15,10 @@ import { type ClientSecretSource, clientSecretSource, type SecretMemory } from '
 import type { Attempt } from './memory.ts';
 import { createUsableTokens, type UsableTokens } from './usable-tokens.ts';
 
-/** The parts that an attempt works with, or a call such as `reset()`. They are not kept afterwards, so that thousands of idle clients use little memory. */
+/**
+ * The parts that an attempt works with, or a call such as `reset()`. They are not kept afterwards,
+ * so that thousands of idle clients use little memory.
+ */
 export interface ClientParts {
   readonly settings: Settings;
   readonly sharedRecord: SharedRecord;
@@ -36,7 +39,8 @@ export function createParts(
   secretMemory: SecretMemory,
   request: AbortController,
 ): ClientParts {
-  // The lease covers three steps: sending the request, its answer, and settling. With a short `timeoutMs` all of them have short deadlines.
+  // The lease covers three steps: sending the request, its answer, and settling. With a short
+  // `timeoutMs` all of them have short deadlines.
   const sendMs = sendWithinMs(settings);
   const settleMs = Math.min(20_000, Math.max(sendMs, settings.timeoutMs));
   return {
@@ -51,25 +55,31 @@ export function createParts(
   };
 }
 
-/** What an attempt waits for at this moment. The instants are monotonic. */
+/** The present wait of an attempt. The instants are monotonic. */
 export interface Wait extends Pick<TokenWait, 'waitsFor' | 'process'> {
   readonly since: number;
   /** With `process`: when this process stops waiting for the other one. */
   readonly until?: number | undefined;
 }
 
-/** An attempt, with everything that it needs to know of its client. */
+/** The input of an attempt: everything that it needs from its client. */
 export interface AttemptInput {
   readonly reason: Attempt['reason'];
   readonly died: boolean;
   readonly cached: UsableToken | undefined;
-  /** True: the cached token has too little life left for the caller. So the attempt waits for another process, and does not keep that token. */
+  /**
+   * True: the cached token has too little life left for the caller. So the attempt waits for
+   * another process, and does not keep that token.
+   */
   readonly mustNotKeep: boolean;
   /** Ids of tokens that must not be used. */
   readonly unusable: Query['unusable'];
   /** Tokens up to this generation were reset here. */
   readonly resetUpTo: number;
-  /** Called after a read of the record that does not contradict the cached token: the fleet neither reset nor replaced it. `mayRetry`: somebody ordered to try again. */
+  /**
+   * Called after a read of the record that does not contradict the cached token: the fleet neither
+   * reset nor replaced it. `mayRetry`: somebody ordered to try again.
+   */
   readonly onConfirmed: (at: Instant, mayRetry: boolean) => void;
   /** Called when the attempt begins to wait for something else. */
   readonly onWait: (wait: Wait) => void;
@@ -77,7 +87,10 @@ export interface AttemptInput {
 
 /** An attempt under way. Any number of callers share it. */
 export interface RunningAttempt {
-  /** The callers wait for this. It has the outcome of the attempt, or rejects at once when the attempt is aborted. */
+  /**
+   * The callers wait for this. It has the outcome of the attempt, or rejects at once when the
+   * attempt is aborted.
+   */
   readonly outcome: Promise<unknown>;
   /** Settles when the attempt has really ended. */
   readonly ended: Promise<unknown>;
@@ -85,13 +98,13 @@ export interface RunningAttempt {
   readonly details: AttemptDetails;
 }
 
-/** What others see of an attempt. Events call it an acquisition. */
+/** The public side of an attempt. Events call an attempt an acquisition. */
 export interface AttemptDetails {
   readonly acquisition: number;
   readonly reason: AcquisitionReason;
   /** The calls of `getToken()` that wait for it. */
   callers: number;
-  /** What it waits for at this moment. */
+  /** The present wait. */
   wait: Wait;
 }
 
@@ -103,7 +116,8 @@ export function startAttempt(
   onEnd: () => void,
 ): RunningAttempt {
   const controller = new AbortController();
-  // An attempt belongs to all its callers, so it must not end with the incoming request of the first one.
+  // An attempt belongs to all its callers, so it must not end with the incoming request of the
+  // first one.
   const ended = outsideRequest(() => run(controller.signal)).finally(onEnd);
   const outcome = abortable(ended, controller.signal);
   // An unhandled rejection would end the process if nobody waits for this attempt.
@@ -118,7 +132,10 @@ export function ignoringFailure(attempt: RunningAttempt): RunningAttempt {
   return { ...attempt, outcome: attempt.outcome.catch(() => {}) };
 }
 
-/** Rejects all callers with `reason` and aborts the attempt. Resolves when the attempt has ended, at its next step. */
+/**
+ * Rejects all callers with `reason` and aborts the attempt. Resolves when the attempt has ended, at
+ * its next step.
+ */
 export async function endAttempt(attempt: RunningAttempt | undefined, reason: Error): Promise<void> {
   attempt?.controller.abort(reason);
   await attempt?.ended.catch(() => {});

@@ -62,14 +62,15 @@ async function write(parts: ClientParts, reservation: Reservation): Promise<Writ
   }
 }
 
-/** Adds the headers of the option. Those of the client authentication win. */
+/** Adds the headers of the option. The headers of the client authentication win. */
 function withHeaders({ headers }: Settings, written: WrittenRequest): WrittenRequest {
   return { ...written, headers: { ...headers, ...written.headers } };
 }
 
 /**
- * Returns whether more than `sendWithinMs` has passed since the reservation, by any clock, or the client was closed. The machine may have slept, or the store may
- * have been slow. A late request must not be sent.
+ * Returns whether more than `sendWithinMs` has passed since the reservation, by any clock, or the
+ * client was closed. The machine may have slept, or the store may have been slow. A late request
+ * must not be sent.
  */
 function isLate(parts: ClientParts, { reserved, view, begunAt }: Reservation): boolean {
   const { settings, sendWithinMs, request } = parts;
@@ -147,7 +148,10 @@ async function failed(
   return keepUntil(parts, denial.retryAt, settled);
 }
 
-/** Keeps the cached token. `at`: an instant of the record from which another token is possible. The agreement may change, so the process asks again within an hour. */
+/**
+ * Keeps the cached token. `at`: an instant of the record from which another token is possible. The
+ * agreement may change, so the process asks again within an hour.
+ */
 export function keepUntil({ settings: { clock } }: ClientParts, at: number, view: View): AttemptResult {
   return { kind: 'keep', retryAt: clock.monotonic() + Math.min(Math.max(0, at - view.now), 3_600_000) };
 }
@@ -155,13 +159,17 @@ export function keepUntil({ settings: { clock } }: ClientParts, at: number, view
 // An endpoint may round `expires_in` up.
 const second = 1_000;
 
-/** The outcome of an answer that repeats a token. A cache may have answered, so it is unknown whether the endpoint received the request. */
+/**
+ * The outcome of an answer that repeats a token. A cache may have answered, so it is unknown
+ * whether the endpoint received the request.
+ */
 const repeatedAnswer = { kind: 'ambiguous', reason: 'cached' } as const;
 
 /**
- * Returns whether an answer repeats a token that the fleet has already, or one that was reset. An endpoint may return one token until that expires, with
- * the life that it has left. A cache repeats its whole lifetime, so the token would seem to expire later. A process that could not open the token in
- * the record needs that token, so for it only one that was reset is a repetition.
+ * Returns whether an answer repeats a token that the fleet has already, or one that was reset. An
+ * endpoint may return one token until that expires, with the life that it has left. A cache repeats
+ * its whole lifetime, so the token would seem to expire later. A process that could not open the
+ * token in the record needs that token, so for it only one that was reset is a repetition.
  */
 function isRepeated(
   { lifetimeMs }: IssuedToken,
@@ -172,7 +180,7 @@ function isRepeated(
   if (hash === undefined) return false;
   const { resetUpTo = 0, resetHash } = stateOf(record, name);
   if (resetHash === hash) return true;
-  // Only the clock of the store tells, because those of this machine may have been set.
+  // Only the clock of the store counts, because the clocks of this machine may have been set.
   const expiresAt = now + sentAt.monotonic - readAt.monotonic + lifetimeMs;
   const mayRepeat = (until: number) => couldNotOpen || (reason !== 'rejected' && expiresAt - second < until);
   return record.tokens.some(({ expiredBy = 0, ...token }) => {
@@ -198,7 +206,10 @@ function reportIssuance(
   if (missingScope) warn(`The token for ${clientId} lacks the scope ${missingScope}.`, 'SERVICE_AUTH_MISSING_SCOPE');
 }
 
-/** Reports what the provider counts, as the answer to a request said. `view`: the record with the request. While it is not written, others may know of more tokens. */
+/**
+ * Reports what the provider counts, as the answer to a request said. `view`: the record with the
+ * request. While it is not written, others may know of more tokens.
+ */
 function reportQuota(
   { settings: { emit, clock }, sharedRecord }: ClientParts,
   { quota = [], organizationQuota = [] }: Quotas,
@@ -218,7 +229,8 @@ function reportQuota(
 }
 
 /**
- * Reports a denial, if the budget did not allow a token, or would not have done so. `error`: that of the denial.
+ * Reports a denial, if the budget did not allow a token, or would not have done so. `error`: that
+ * of the denial.
  */
 export function reportDenial(
   { emitRepeated }: Settings,

@@ -15,11 +15,14 @@ import { environmentProxy } from '../platform/environment-proxy.ts';
 import { toLocalTime, type View } from '../record/view.ts';
 import type { Wait } from './running-attempt.ts';
 
-/** Returns the denial that follows from a failed request. The view has its outcome. `caller`: who sent it. */
+/**
+ * Returns the denial that follows from a failed request. The view has its outcome. `caller`: who
+ * sent it.
+ */
 export function denialAfter(answer: Answer, { record, now }: View, caller: Caller, limits: Limits): Denial {
   const released = answer.kind === 'released' ? answer.cause : 'unreachable';
   const cause = released === 'unreachable' || released === 'unavailable' ? 'backoff' : released;
-  // The next caller is told of the limit.
+  // The error of the next caller names the limit.
   const all = holdsOf(record, caller, 'cold', limits).filter(({ kind }) => kind !== 'limit');
   const retryAt = Math.max(now, ...all.map(({ until }) => until));
   const holds = all.filter(({ kind }) => kind === cause).sort((one, other) => other.until - one.until);
@@ -27,7 +30,10 @@ export function denialAfter(answer: Answer, { record, now }: View, caller: Calle
   return { cause, retryAt, reason: 'cold', count, last: lastOf(answer) ?? last };
 }
 
-/** Returns what the answer says of this request. The record may know of another one that failed later. */
+/**
+ * Returns what the answer says of this request. The record may know of another one that failed
+ * later.
+ */
 function lastOf(answer: Answer): Denial['last'] {
   if (answer.kind === 'ambiguous') return { kind: 'unknown', at: 0, status: answer.status, code: answer.reason };
   if (answer.kind !== 'released') return undefined;
@@ -35,7 +41,7 @@ function lastOf(answer: Answer): Denial['last'] {
   return { kind: 'refused', at: 0, status: answer.status, code: answer.oauthError };
 }
 
-/** What is known of a request of this process, and is not in the record. */
+/** Facts about a request of this process that the record lacks. */
 export type Details = Pick<FailedRequest, 'error' | 'tokenType'>;
 
 /** Creates the error of a denial. `details`: those of the request that was denied just now. */
@@ -89,7 +95,10 @@ export function errorOf(settings: Settings, denial: Denial, view: View, details?
   }
 }
 
-/** Says what to try if a server may have wanted another kind of request. Those that want JSON are known by `authUrl`. */
+/**
+ * Says what to try if a server may have wanted another kind of request. Those that want JSON are
+ * known by `authUrl`.
+ */
 function hintFor({ addressedBy, authentication }: Settings, status: number | undefined): string {
   const isGuess = addressedBy === 'tokenEndpoint' && authentication === jsonAuthentication;
   return isGuess && (status === 400 || status === 415)
@@ -100,7 +109,10 @@ function hintFor({ addressedBy, authentication }: Settings, status: number | und
 // Errors of a server that was not reached. After another error, a missing proxy is not the cause.
 const unreached = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|UNREACH|TIMEDOUT|TIMEOUT|TimeoutError/;
 
-/** Says what a proxy of the environment has to do with a failed connection. The transport of an application may have another one. */
+/**
+ * Says what a proxy of the environment has to do with a failed connection. The transport of an
+ * application may have another one.
+ */
 function proxyRemark({ transport, tokenUrl }: Settings, foreign: string | undefined): string {
   if (!foreign || transport !== defaultTransport || isDirect(new URL(tokenUrl))) return '';
   const proxy = environmentProxy(tokenUrl);
@@ -200,7 +212,8 @@ export function closedError(): Error {
   return serviceAuthError('ERR_CLOSED', 'This client was closed. Create another one.', {});
 }
 
-// A token endpoint hardly ever takes as long, so a process that has been asking since is probably gone.
+// A token endpoint hardly ever takes as long, so a process that has been asking since is probably
+// gone.
 const longMs = 10_000;
 
 /** Creates the error of a caller whose time ended while the attempt to get a token goes on. */

@@ -7,10 +7,15 @@ import { open, type SealingKey, seal } from '../record/seal.ts';
 import { toLocalTime, type View } from '../record/view.ts';
 import type { UsableToken } from './cached-token.ts';
 
-/** Converts a token between three forms: as the endpoint issued it, as the fleet stores it, and as this process uses it. */
+/**
+ * Converts a token between three forms: as the endpoint issued it, as the fleet stores it, and as
+ * this process uses it.
+ */
 export interface UsableTokens {
   issued(reserved: Spent, token: IssuedToken, sentAt: Instant): UsableToken;
-  /** Seals an issued token for the store. `view`: the record with the reservation. Never rejects. */
+  /**
+   * Seals an issued token for the store. `view`: the record with the reservation. Never rejects.
+   */
   stored(
     reserved: Spent,
     token: IssuedToken,
@@ -18,7 +23,10 @@ export interface UsableTokens {
     key: SealingKey,
     hash: string | undefined,
   ): Promise<StoredToken>;
-  /** Opens a stored token. Undefined: the token was not sealed with this key for this client and audience. */
+  /**
+   * Opens a stored token. Undefined: the token was not sealed with this key for this client and
+   * audience.
+   */
   opened(stored: StoredToken, view: View, key: SealingKey): Promise<UsableToken | undefined>;
 }
 
@@ -40,7 +48,8 @@ export function createUsableTokens({ tokenName: name, clock, endpoint, scheme }:
       // The life counts from the reservation, so this expiry is never later than the true one.
       const expiresAt = view.now + lifetimeMs;
       const sealing = () => seal(key, value, contextOf({ id, generation, lifetimeMs }));
-      // WebCrypto may fail once, or each time. Nobody can open an empty text, but the token is counted, and this process uses it.
+      // WebCrypto may fail once, or each time. Nobody can open an empty text, but the token is
+      // counted, and this process uses it.
       const sealed = await sealing()
         .catch(sealing)
         .catch(() => '');

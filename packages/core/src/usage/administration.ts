@@ -11,11 +11,15 @@ import type { ClientParts } from '../token/running-attempt.ts';
 import type { Hold, Usage } from './usage.ts';
 import { holdsIn, usageOf } from './usage-of.ts';
 
-// People, or programs on their behalf, make these calls: they read what is spent, report a compromised token, or order another try.
+// People, or programs on their behalf, make these calls: they read what is spent, report a
+// compromised token, or order another try.
 
 /** Options of `reset()`. */
 export interface ResetOptions {
-  /** Why the token is reset, for `getUsage().resets`: 1 to 200 characters. Everybody who can read the store can read it. Default: none. */
+  /**
+   * Why the token is reset, for `getUsage().resets`: 1 to 200 characters. Everybody who can read
+   * the store can read it. Default: none.
+   */
   reason?: string | undefined;
 }
 
@@ -23,7 +27,10 @@ export interface ResetOptions {
 export interface ResetResult {
   /** The id of the token that nobody uses any more. Undefined: there was none. */
   readonly tokenId: string | undefined;
-  /** The instant from which a replacement can be issued, in epoch milliseconds of this machine's clock. Undefined: now. */
+  /**
+   * The instant from which a replacement can be issued, in epoch milliseconds of this machine's
+   * clock. Undefined: now.
+   */
   readonly retryAt: number | undefined;
 }
 
@@ -31,7 +38,10 @@ export interface ResetResult {
 export interface RetryResult {
   /** The holds that ended. */
   readonly ended: readonly Hold[];
-  /** If this was tried a short time ago: the instant from which it has an effect again, in epoch milliseconds of this machine's clock. */
+  /**
+   * If this was tried a short time ago: the instant from which it has an effect again, in epoch
+   * milliseconds of this machine's clock.
+   */
   readonly retryAt: number | undefined;
 }
 
@@ -46,7 +56,8 @@ export async function readUsage(parts: ClientParts): Promise<Usage> {
 async function callerIn({ record, now }: View, { settings, secrets }: ClientParts): Promise<Caller> {
   const { tokenName: name } = settings;
   const refusals = Object.entries({ ...record.refusals, ...stateOf(record, name).refusals });
-  // Only these holds depend on the secret. The application's vault should not be asked for anything else.
+  // Only these holds depend on the secret. The application's vault should not be asked for anything
+  // else.
   const isVain = record.tokens.some((token) => token.name === name && (token.renewAfter ?? 0) > now);
   if (refusals.length === 0 && !isVain) return { name, keyId: '', secretId: '' };
   try {
@@ -66,7 +77,10 @@ export function reasonOf(options: ResetOptions | undefined): string | undefined 
   return reason;
 }
 
-/** Writes that the tokens of the audience are compromised. `memory`: what this process knew before. `upTo`: tokens up to this generation were reset. */
+/**
+ * Writes that the tokens of the audience are compromised. `memory`: what this process knew before.
+ * `upTo`: tokens up to this generation were reset.
+ */
 export async function resetTokens(
   parts: ClientParts,
   memory: Memory,

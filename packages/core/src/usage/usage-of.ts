@@ -21,7 +21,10 @@ import type { Hold, Issuance, QuotaUsage, Usage, WindowUsage } from './usage.ts'
 
 const maxIssuances = 150;
 
-/** Computes the usage from a record. `caller`: the process that asks. Undefined: nobody in particular asks. */
+/**
+ * Computes the usage from a record. `caller`: the process that asks. Undefined: nobody in
+ * particular asks.
+ */
 export function usageOf(view: View, caller: Caller | undefined, limits: Limits, clock: Clock): Usage {
   const { record, now } = view;
   const local = <At extends number | undefined>(at: At) => at && (toLocalTime(at, view, clock) as At & number);
@@ -153,7 +156,10 @@ function isOfFailures({ kind }: LedgerHold): boolean {
   return kind === 'backoff' || kind === 'deaths';
 }
 
-/** Returns the caller for whom a reader without a secret answers: the one for the token that is waited for the longest, or else nobody in particular. */
+/**
+ * Returns the caller for whom a reader without a secret answers: the one for the token that is
+ * waited for the longest, or else nobody in particular.
+ */
 function anyCaller({ record, now }: View, limits: Limits): Caller {
   const served = new Set<string | undefined>(tokensInUse(record, now).map(({ name }) => name));
   const longest = holdsAt(record, now, limits).findLast(({ kind, name }) => {

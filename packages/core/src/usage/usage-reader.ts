@@ -18,7 +18,10 @@ import { usageOf } from './usage-of.ts';
 export interface UsageReaderOptions {
   /** The store of the fleet. */
   store: Store;
-  /** The address of the authorization server, as the fleet has it. Nothing is sent to it. It may be missing with `tokenEndpoint` or `issuer`. */
+  /**
+   * The address of the authorization server, as the fleet has it. Nothing is sent to it. It may be
+   * missing with `tokenEndpoint` or `issuer`.
+   */
   authUrl?: string | URL | undefined;
   /** The address of the token endpoint, as the fleet has it. Nothing is sent to it. */
   tokenEndpoint?: string | URL | undefined;
@@ -26,7 +29,10 @@ export interface UsageReaderOptions {
   issuer?: string | undefined;
   /** The identifier of the client, as the fleet has it: 1 to 512 characters. */
   clientId: string;
-  /** The agreement with the provider. Default: what the processes of the fleet wrote into the record. Without any of it, 150 tokens in 24 hours. */
+  /**
+   * The agreement with the provider. Default: what the processes of the fleet wrote into the
+   * record. Without any of it, 150 tokens in 24 hours.
+   */
   issuanceLimit?: IssuanceLimit | 'unlimited' | undefined;
   /** The source of time, for tests. Default: the clocks of this machine. */
   clock?: Clock | undefined;
@@ -35,8 +41,9 @@ export interface UsageReaderOptions {
 /** Reads the usage of a fleet. It needs no secret, requests no token and writes nothing. */
 export interface UsageReader {
   /**
-   * Returns what `getUsage()` of a client returns. `refusedUntil` speaks of all audiences: it is set if one of them that has no token waits, such as after
-   * a failure, or because the credentials were rejected for it. Then `available` is what a caller for that audience can have.
+   * Returns what `getUsage()` of a client returns. `refusedUntil` speaks of all audiences: it is
+   * set if one of them that has no token waits, such as after a failure, or because the credentials
+   * were rejected for it. Then `available` is what a caller for that audience can have.
    * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`
    */
   getUsage(): Promise<Usage>;

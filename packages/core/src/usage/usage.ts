@@ -12,13 +12,19 @@ export interface Issuance {
   /** The `instance` option of the process that requested it. */
   readonly instance: string;
   readonly audience: string;
-  /** With the reason `rejected`: the API had accepted the token before, and answered 401 to it later. */
+  /**
+   * With the reason `rejected`: the API had accepted the token before, and answered 401 to it
+   * later.
+   */
   readonly died?: true | undefined;
   /** The agreement is not enforced, and would have refused it. */
   readonly overLimit?: true | undefined;
   /** True: the request is under way, or its outcome is unknown. The token counts as issued. */
   readonly pending: boolean;
-  /** While the request is under way: processes without a token wait for its outcome until then. After that its process counts as dead. */
+  /**
+   * While the request is under way: processes without a token wait for its outcome until then.
+   * After that its process counts as dead.
+   */
   readonly pendingUntil?: number | undefined;
 }
 
@@ -27,7 +33,10 @@ export interface WindowUsage {
   /** The tokens of a window as agreed with the provider. */
   readonly tokens: number;
   readonly windowMs: number;
-  /** `requests`: the provider counts these, so `tokens`, `used` and the others are numbers of requests, refused ones among them. Undefined: tokens. */
+  /**
+   * `requests`: the provider counts these, so `tokens`, `used` and the others are numbers of
+   * requests, refused ones among them. Undefined: tokens.
+   */
   readonly counts?: 'requests' | undefined;
   /** False: nothing is refused for this window. Undefined: it is enforced. */
   readonly enforce?: false | undefined;
@@ -38,17 +47,25 @@ export interface WindowUsage {
   readonly pending: number;
   /** `usable` less `used`. */
   readonly remaining: number;
-  /** When the next spent token leaves the window, in epoch milliseconds of this machine's clock. Undefined: no token is spent. */
+  /**
+   * When the next spent token leaves the window, in epoch milliseconds of this machine's clock.
+   * Undefined: no token is spent.
+   */
   readonly nextFreeAt: number | undefined;
-  /** False: only another process of the fleet stated this window, within the last hour. It is kept nevertheless. */
+  /**
+   * False: only another process of the fleet stated this window, within the last hour. It is kept
+   * nevertheless.
+   */
   readonly own: boolean;
 }
 
 /**
- * A time in which the fleet sends no token request, or none of some kind, although the limit has room. `credentials`: the endpoint answered 400, 401 or 403 to them. `rate_limited`: it
- * limits the rate of requests. `backoff`: it failed. `deaths`: processes in a row died during their requests. These four deny callers a token. With the others
- * callers that have a token keep it: `rejections`: renewals that 401s of the API cause are spaced. `renewal`: the last renewal ahead of expiry brought no later
- * expiry.
+ * A time in which the fleet sends no token request, or none of some kind, although the limit has
+ * room. `credentials`: the endpoint answered 400, 401 or 403 to them. `rate_limited`: it limits the
+ * rate of requests. `backoff`: it failed. `deaths`: processes in a row died during their requests.
+ * These four deny callers a token. With the others callers that have a token keep it: `rejections`:
+ * renewals that 401s of the API cause are spaced. `renewal`: the last renewal ahead of expiry
+ * brought no later expiry.
  */
 export interface Hold {
   readonly kind: Exclude<LedgerHold['kind'], 'limit' | 'misconfigured'>;
@@ -85,11 +102,14 @@ export interface ResetInfo {
   readonly reason: string | undefined;
 }
 
-/** Tokens that the record has not seen: `service-auth record spent` said so. They count from `at` on, like tokens that were issued then. */
+/**
+ * Tokens that the record has not seen: `service-auth record spent` said so. They count from `at`
+ * on, like tokens that were issued then.
+ */
 export interface SpentElsewhereInfo {
   /** When it was said, in epoch milliseconds of this machine's clock. */
   readonly at: number;
-  /** At most so many were issued in the window before. */
+  /** The most tokens that were issued in the window before. */
   readonly count: number;
   /** Who said it: the `instance` of the command. */
   readonly instance: string;
@@ -98,8 +118,9 @@ export interface SpentElsewhereInfo {
 }
 
 /**
- * What the provider counts in one of its windows, as the token endpoint said last (`Auth0-Client-Quota-Limit`,
- * https://auth0.com/docs/fine-grained-m2m-token-quotas). It may lag behind, and is advice: no caller waits or is refused for it.
+ * What the provider counts in one of its windows, as the token endpoint said last
+ * (`Auth0-Client-Quota-Limit`, https://auth0.com/docs/fine-grained-m2m-token-quotas). It may lag
+ * behind, and is advice: no caller waits or is refused for it.
  */
 export interface QuotaUsage {
   readonly windowMs: number;
@@ -107,7 +128,10 @@ export interface QuotaUsage {
   readonly tokens: number;
   /** Those of them that remain, as the provider counts. */
   readonly remaining: number;
-  /** At least so many tokens of the window are unknown to the record: they were issued without this store, or before the record began. */
+  /**
+   * The least number of tokens of the window that the record does not know: they were issued
+   * without this store, or before the record began.
+   */
   readonly foreign: number;
   /** When the endpoint said so, in epoch milliseconds of this machine's clock. */
   readonly observedAt: number;
@@ -115,11 +139,17 @@ export interface QuotaUsage {
   readonly resetAt: number;
 }
 
-/** The tokens of the window that has the least room. All counts are those of the whole fleet that shares the store. */
+/**
+ * The tokens of the window that has the least room. All counts are those of the whole fleet that
+ * shares the store.
+ */
 export interface Usage {
   /** The tokens of a window as agreed with the provider. */
   readonly limit: number;
-  /** `requests`: the provider counts these, so `limit`, `used` and the others are numbers of requests, refused ones among them. Undefined: tokens. */
+  /**
+   * `requests`: the provider counts these, so `limit`, `used` and the others are numbers of
+   * requests, refused ones among them. Undefined: tokens.
+   */
   readonly counts?: 'requests' | undefined;
   /** False: nothing is refused for this window. Undefined: it is enforced. */
   readonly enforce?: false | undefined;
@@ -129,39 +159,57 @@ export interface Usage {
   readonly used: number;
   /** The tokens whose requests are under way. They count as issued. */
   readonly underWay: number;
-  /** The tokens of requests whose outcome is unknown, such as those that were answered 503 or not at all. They count as issued. */
+  /**
+   * The tokens of requests whose outcome is unknown, such as those that were answered 503 or not at
+   * all. They count as issued.
+   */
   readonly unknown: number;
   /** The tokens of unknown outcome up to now: `underWay` and `unknown` together. */
   readonly pending: number;
   /** `usable` less `used`. It does not say that a token can be had: see `availableNow`. */
   readonly remaining: number;
   /**
-   * The number of tokens that callers without one can have issued now, one each. All shares, holds and insurances are taken into account. If it is 0 and
-   * `refusedUntil` is undefined, the next request waits for one that is under way.
+   * The number of tokens that callers without one can have issued now, one each. All shares, holds
+   * and insurances are taken into account. If it is 0 and `refusedUntil` is undefined, the next
+   * request waits for one that is under way.
    */
   readonly availableNow: number;
-  /** The same by purpose: for callers without a token, renewals ahead of expiry, renewals after a 401 of the API, and tokens that were reset. */
+  /**
+   * The same by purpose: for callers without a token, renewals ahead of expiry, renewals after a
+   * 401 of the API, and tokens that were reset.
+   */
   readonly available: Readonly<Record<Purpose, number>>;
   /**
-   * The instant until which a caller without a token is refused, if nothing else happens, in epoch milliseconds of this machine's clock. Undefined: it is
-   * not refused. A process that has a token, or finds one in `tokens`, is served all the same.
+   * The instant until which a caller without a token is refused, if nothing else happens, in epoch
+   * milliseconds of this machine's clock. Undefined: it is not refused. A process that has a token,
+   * or finds one in `tokens`, is served all the same.
    */
   readonly refusedUntil: number | undefined;
-  /** Why a caller without a token is refused until then. `full`: the record has no room for its token. Undefined: it is not refused. */
+  /**
+   * Why a caller without a token is refused until then. `full`: the record has no room for its
+   * token. Undefined: it is not refused.
+   */
   readonly refusedBecause: 'limit' | 'backoff' | 'rate_limited' | 'credentials' | 'full' | undefined;
   /**
-   * When the next spent token leaves the window, in epoch milliseconds of this machine's clock. Undefined: no token is spent. With a window of 24 hours
-   * that is 25 hours and 10 minutes after a token was issued: a calendar day with a change of clocks has 25 hours, and the clocks of the store and of the
-   * provider may differ by 10 minutes. A token of unknown outcome counts for 27 hours, because its request may have arrived late.
+   * When the next spent token leaves the window, in epoch milliseconds of this machine's clock.
+   * Undefined: no token is spent. With a window of 24 hours that is 25 hours and 10 minutes after a
+   * token was issued: a calendar day with a change of clocks has 25 hours, and the clocks of the
+   * store and of the provider may differ by 10 minutes. A token of unknown outcome counts for 27
+   * hours, because its request may have arrived late.
    */
   readonly nextFreeAt: number | undefined;
-  /** When the window has no more room for callers without a token at the pace of its last quarter, in epoch milliseconds. Undefined: it will keep some. */
+  /**
+   * When the window has no more room for callers without a token at the pace of its last quarter,
+   * in epoch milliseconds. Undefined: it will keep some.
+   */
   readonly spentAt: number | undefined;
   /** The window in milliseconds. Tokens count for slightly longer, see `nextFreeAt`. */
   readonly windowMs: number;
   /**
-   * The record is new, or followed one that was lost: nobody knows what was issued before, so it allows callers without a token only `allowed` tokens `until` an
-   * instant in epoch milliseconds of this machine's clock. `remaining` of them are left. `service-auth record spent` ends that. Undefined: it allows what remains.
+   * The record is new, or followed one that was lost: nobody knows what was issued before, so it
+   * allows callers without a token only `allowed` tokens `until` an instant in epoch milliseconds
+   * of this machine's clock. `remaining` of them are left. `service-auth record spent` ends that.
+   * Undefined: it allows what remains.
    */
   readonly newRecord: { readonly allowed: number; readonly remaining: number; readonly until: number } | undefined;
   /** All windows that the fleet keeps. Those of this process come first. */
@@ -170,20 +218,38 @@ export interface Usage {
   readonly holds: readonly Hold[];
   /** The tokens in use. */
   readonly tokens: readonly TokenInUse[];
-  /** Identifies the record. Processes of one client id that see different ids count in different records. Undefined: the store has no record yet. */
+  /**
+   * Identifies the record. Processes of one client id that see different ids count in different
+   * records. Undefined: the store has no record yet.
+   */
   readonly recordId: string | undefined;
-  /** The lead of the store's clock over the clock of this machine, in milliseconds. The duration of the read may be in it. */
+  /**
+   * The lead of the store's clock over the clock of this machine, in milliseconds. The duration of
+   * the read may be in it.
+   */
   readonly storeAheadMs: number;
-  /** Problems of the configuration, and of the store that endanger the record, each a sentence: that of the event `store_warning`. */
+  /**
+   * Problems of the configuration, and of the store that endanger the record, each a sentence: that
+   * of the event `store_warning`.
+   */
   readonly warnings: readonly string[];
   /** The newest issuances that count in a window, at most 150. The newest comes first. */
   readonly issuances: readonly Issuance[];
   /** The newest resets, at most 20. The newest comes first. */
   readonly resets: readonly ResetInfo[];
-  /** What somebody said about tokens that the record has not seen. Undefined: nobody said anything that still counts. */
+  /**
+   * The statement about tokens that the record has not seen. Undefined: there is none that still
+   * counts.
+   */
   readonly spentElsewhere: SpentElsewhereInfo | undefined;
-  /** What the provider counts in its windows that have not ended. Undefined: the token endpoint said nothing. */
+  /**
+   * What the provider counts in its windows that have not ended. Undefined: the token endpoint said
+   * nothing.
+   */
   readonly quota?: readonly QuotaUsage[] | undefined;
-  /** The largest `foreign` of `quota`: tokens of this client that somebody without this store got, or that the record is too young to know. Undefined: the token endpoint said nothing. */
+  /**
+   * The largest `foreign` of `quota`: tokens of this client that somebody without this store got,
+   * or that the record is too young to know. Undefined: the token endpoint said nothing.
+   */
   readonly foreign?: number | undefined;
 }
