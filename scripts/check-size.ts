@@ -7,7 +7,7 @@ import { codeEntries, type Entry, readPackages, root } from '../tests/support/to
 
 /** In kB, little above what they have. Raised by whoever has a reason that is worth it to all users; `testing` is in nobody's bundle. */
 const limits: Readonly<Record<string, number>> = {
-  core: 46.0,
+  core: 46.5,
   'core/http': 3.7,
   'core/oauth2': 6.1,
   'core/store': 2.3,
