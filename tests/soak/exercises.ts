@@ -1,8 +1,7 @@
 import { createServiceAuth, type ServiceAuth, type Transport } from '@service-auth/core';
 import { createTestClock, type TestClock } from '@service-auth/testing';
+import { day } from '../support/tools/units.ts';
 import type { Exercise } from './measure.ts';
-
-const day = 86_400_000;
 
 /** The whole life of a client: a hundred years in minutes. */
 export const exercises: Readonly<Record<string, () => Exercise>> = {

@@ -1,6 +1,6 @@
+import { minute } from '@service-auth/test-tools/units';
 import type { Issuance, Usage } from '../src/report/usage.ts';
 
-const minute = 60_000;
 const hour: number = 60 * minute;
 
 /** The present of all journals: a night in November. */

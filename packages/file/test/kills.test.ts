@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { minute } from '@service-auth/test-tools/units';
 import { expect, test } from 'vitest';
 
 const asker = fileURLToPath(new URL('asker.ts', import.meta.url));
-const minute = 60_000;
 const leaseMs = minute;
 /** A process sends its request so long after it reserved a token, or not at all. */
 const sendWithinMs = 10_000;

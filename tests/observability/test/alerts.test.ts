@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { minute } from '../../support/tools/units.ts';
 import { dashboard } from '../dashboard.ts';
 import { startFleet } from '../fleet.ts';
 import { promtool, startPrometheus } from '../prometheus.ts';
 import { impatientRules, rulesFile } from '../rules.ts';
 
-const minute = 60_000;
 const folder = new URL('../../../docs/observability/', import.meta.url);
 
 test('the dashboard is the one that its program writes', () => {

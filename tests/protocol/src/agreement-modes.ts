@@ -1,11 +1,7 @@
+import { day, hour, minute, second } from './judge/units.ts';
 import type { Mode } from './mode.ts';
 import type { Random } from './random.ts';
 import { type Agreement, drawn, everything, hourly, type Phase, rarer, type Settings, type Term } from './settings.ts';
-
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
-const day = 24 * hour;
 
 const per = (tokens: number, windowMs: number): Term => ({ tokens, windowMs });
 const agreed = (...windows: readonly Term[]): Agreement => ({ windows, reserve: 0 });

@@ -1,8 +1,6 @@
 import type { Calendar } from './judge/scene.ts';
+import { day } from './judge/units.ts';
 import type { Random } from './random.ts';
-
-const hour = 3_600_000;
-const day = 24 * hour;
 
 /** Nights in which the clocks of a zone are changed: back, forward, by an hour or by half an hour. The last zone has none. */
 const changes = [

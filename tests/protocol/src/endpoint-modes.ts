@@ -1,10 +1,7 @@
+import { hour, minute, second } from './judge/units.ts';
 import type { Mode } from './mode.ts';
 import type { Random } from './random.ts';
 import { audiencesOf, drawn, everything, type Settings } from './settings.ts';
-
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
 
 /** When an outage or a row of deaths begins: in a record that knows a whole window, or in the first days of one. */
 export function begins(random: Random): number {

@@ -1,6 +1,7 @@
 import type { ServiceAuth, ServiceAuthOptions, Transport } from '@service-auth/core';
 import { decodeRecord, encodeRecord } from '../../../packages/core/src/ledger/codec.ts';
 import type { LedgerRecord, StoredToken } from '../../../packages/core/src/ledger/record.ts';
+import { minute } from './judge/units.ts';
 import { createMachine } from './machine.ts';
 import type { Random } from './random.ts';
 import { createSimulatedStore, type SimulatedStore } from './simulated-store.ts';
@@ -14,8 +15,6 @@ export interface Exchanges {
   /** Changes one stored token. Returns whether there was one. */
   exchange(): boolean;
 }
-
-const minute = 60_000;
 
 /** Clients that have the secret and the key in common with those of the run, but not the client id, or not the token endpoint. */
 const strangers = [

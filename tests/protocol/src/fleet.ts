@@ -1,6 +1,7 @@
 import { isServiceAuthError, type ServiceAuthOptions } from '@service-auth/core';
 import { type Client, createClient, type Surroundings } from './client.ts';
 import { sharedStoreKey } from './exchanges.ts';
+import { minute } from './judge/units.ts';
 import { createMachine, type Machine } from './machine.ts';
 import type { Network } from './network.ts';
 import type { Random } from './random.ts';
@@ -27,8 +28,6 @@ export interface Fleet {
   /** Starts a process that is not of the fleet, asks for a token once, and is killed. */
   startMortal(livesMs: number): void;
 }
-
-const minute = 60_000;
 
 /** Starts the processes. Each calls again and again until `until`. */
 export function createFleet(

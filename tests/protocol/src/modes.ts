@@ -1,14 +1,10 @@
 import { agreementModes } from './agreement-modes.ts';
 import { begins, endpointModes, established } from './endpoint-modes.ts';
+import { day, hour, minute, second } from './judge/units.ts';
 import type { Mode } from './mode.ts';
 import { processModes } from './process-modes.ts';
 import { audiencesOf, drawn, everything, feasible, hourly, rarer } from './settings.ts';
 import { storeModes } from './store-modes.ts';
-
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
-const day = 24 * hour;
 
 /** All modes by name. */
 export const modes: Readonly<Record<string, Mode>> = {

@@ -11,6 +11,7 @@ import { brokenConnection, neverConnected, thrownAnswer } from './connection-err
 import type { CallFault, Dice } from './faults.ts';
 import type { Judge } from './judge/judge.ts';
 import type { Ending, SentRequest } from './judge/sights.ts';
+import { second } from './judge/units.ts';
 import type { Machine } from './machine.ts';
 import type { Provider } from './provider.ts';
 import type { Service } from './service.ts';
@@ -69,8 +70,6 @@ interface Reach {
   readonly durability: StoreDurability;
   readonly maxRecordBytes?: number;
 }
-
-const second = 1_000;
 
 /** Creates the network of one run. */
 export function createNetwork(

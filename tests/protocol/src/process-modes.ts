@@ -1,10 +1,6 @@
+import { day, hour, minute, second } from './judge/units.ts';
 import type { Mode } from './mode.ts';
 import { drawn, everything } from './settings.ts';
-
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
-const day = 24 * hour;
 
 /** Processes and machines that stand still, sleep, or are copies of one another. */
 export const processModes: Readonly<Record<string, Mode>> = {

@@ -1,4 +1,5 @@
 import type { Figure } from './judge/sights.ts';
+import { hour, second } from './judge/units.ts';
 import type { Random } from './random.ts';
 import type { Service } from './service.ts';
 import type { World } from './world.ts';
@@ -17,8 +18,6 @@ export interface Provider {
   headers(): Readonly<Record<string, string>>;
 }
 
-const second = 1_000;
-const hour = 3_600 * second;
 const windows = { per_hour: hour, per_day: 24 * hour } as const;
 
 /** What nobody can understand: contradictions, windows twice, folded lines, other numbers and other units. */

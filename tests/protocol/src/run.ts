@@ -6,6 +6,7 @@ import { createDice, type Reduction } from './faults.ts';
 import { createFleet, type Fleet } from './fleet.ts';
 import { seedGlobals } from './globals.ts';
 import { createJudge, type Judge } from './judge/judge.ts';
+import { day, hour, minute } from './judge/units.ts';
 import { modes } from './modes.ts';
 import { createNetwork } from './network.ts';
 import { createProvider } from './provider.ts';
@@ -43,10 +44,6 @@ export interface Report {
 
 /** The code under test: core's, or a wrong client's. */
 export type CreateServiceAuth = (options: ServiceAuthOptions) => ServiceAuth;
-
-const minute = 60_000;
-const hour = 60 * minute;
-const day = 24 * hour;
 
 /** Runs one plan. `print`: receives the trace. */
 export async function run(

@@ -2,16 +2,12 @@ import type { IssuanceLimit, StoreDurability } from '@service-auth/core';
 import { type Rates, timedFaults } from './faults.ts';
 import { usableOf, usual } from './judge/numbers.ts';
 import type { Agreement, Term } from './judge/scene.ts';
+import { day, hour, minute, second } from './judge/units.ts';
 import type { EndpointState, FailingAudiences } from './network.ts';
 import type { QuotaSettings } from './provider.ts';
 import type { Random } from './random.ts';
 
 export type { Agreement, Term };
-
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
-const day = 24 * hour;
 
 /** From then on processes are given these agreements, one after the other. */
 export interface Phase {

@@ -1,4 +1,5 @@
 import type { StoreChange, StoreSnapshot, StoreSwapResult } from '@service-auth/core';
+import { second } from './judge/units.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
@@ -47,7 +48,6 @@ export interface SimulatedStore {
 
 const epoch = 1_780_000_000_000;
 const readsToNotice = 4;
-const second = 1_000;
 const maxJitterMs = 500;
 
 /** Creates an empty store. `applied`: called after every change. */

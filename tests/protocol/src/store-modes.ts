@@ -1,11 +1,8 @@
 import type { Rates } from './faults.ts';
+import { day, hour, minute } from './judge/units.ts';
 import type { Mode } from './mode.ts';
 import type { Random } from './random.ts';
 import { audiencesOf, drawn, everything, feasible, hourly, rarer, undying } from './settings.ts';
-
-const minute = 60_000;
-const hour = 60 * minute;
-const day = 24 * hour;
 
 /** The reserve pays for what the store loses, so any window may see all tokens of the agreement. */
 const insured = (tokens: number) => ({ tokens, reserve: undefined, bound: tokens });

@@ -3,6 +3,7 @@ import { recordWithSpent } from '../../../packages/core/src/record/stored-record
 import type { Exchanges } from './exchanges.ts';
 import type { Dice, TimedFault } from './faults.ts';
 import type { Fleet } from './fleet.ts';
+import { day, hour, minute } from './judge/units.ts';
 import type { Network } from './network.ts';
 import type { Service } from './service.ts';
 import { type Settings, windowsOf } from './settings.ts';
@@ -21,9 +22,6 @@ export interface Reachable {
   readonly exchanges: Exchanges | undefined;
 }
 
-const minute = 60_000;
-const hour = 60 * minute;
-const day = 24 * hour;
 const year = 365 * day;
 
 /** Schedules all timed faults until `until`; what lasts longer is ended by {@link endFaults}. */

@@ -7,6 +7,7 @@ import type {
   Transport,
   Usage,
 } from '@service-auth/core';
+import { hour, second } from './judge/units.ts';
 import type { CreateServiceAuth } from './run.ts';
 
 type Change = (createServiceAuth: CreateServiceAuth) => CreateServiceAuth;
@@ -28,9 +29,6 @@ type Options = ServiceAuthOptions & {
 };
 type Methods = Partial<Pick<ServiceAuth, 'getToken' | 'getUsage' | 'invalidate' | 'reset'>>;
 type Windows = readonly { readonly tokens: number; readonly windowMs: number; readonly counts?: 'requests' }[];
-
-const second = 1_000;
-const hour = 3_600 * second;
 
 const given =
   (change: (options: Options) => Partial<ServiceAuthOptions>): Change =>

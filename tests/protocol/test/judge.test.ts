@@ -10,6 +10,7 @@ import { createJudge, type Judge } from '../src/judge/judge.ts';
 import { promises, wordsOf } from '../src/judge/promises.ts';
 import type { Circumstances, IssuedToken, Process } from '../src/judge/scene.ts';
 import type { Call } from '../src/judge/sights.ts';
+import { day, minute } from '../src/judge/units.ts';
 import { createRandom } from '../src/random.ts';
 import { run } from '../src/run.ts';
 import { drawn } from '../src/settings.ts';
@@ -19,10 +20,6 @@ import { wrongClients } from '../src/wrong-clients.ts';
 
 // A wrong client in the simulator breaks each promise, or a history that somebody wrote. The judge
 // names the promise, and after a history no other one.
-
-const minute = 60_000;
-const hour = 60 * minute;
-const day = 24 * hour;
 
 const quiet: Circumstances = {
   processes: 1,

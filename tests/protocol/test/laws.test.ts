@@ -7,10 +7,10 @@ import { type Limits, limitsFor, termLimits } from '../../../packages/core/src/l
 import { type Caller, holdsOf } from '../../../packages/core/src/ledger/pace.ts';
 import { type Present, present, type Remembered, united } from '../../../packages/core/src/ledger/present.ts';
 import { isOneRequest, isOpen, type LedgerRecord, resetUpTo } from '../../../packages/core/src/ledger/record.ts';
+import { day } from '../src/judge/units.ts';
 import { type KeptRecord, recordsOf } from '../src/kept-records.ts';
 import { createRandom, type Random } from '../src/random.ts';
 
-const day = 86_400_000;
 const draws = 300;
 const limits: Limits = limitsFor([{ tokens: 1_000, windowMs: day }], 0, 'durable');
 /** Most records have spent so much. */

@@ -1,11 +1,10 @@
+import { minute } from '../line/units.ts';
 import { isUnlimited } from '../report/sentences.ts';
 import { counted, countedBy, duration, instant, windowName } from '../report/text.ts';
 import type { Usage } from '../report/usage.ts';
 import { audiencesIn, culprits, isPartial, listed } from '../report/whose.ts';
 import type { Finding } from './finding.ts';
 import { usualIntervalMs } from './journal.ts';
-
-const minute = 60_000;
 
 /** The present state of a finding: whether its tokens go on being spent, and how many a window takes then. */
 interface Course {

@@ -1,8 +1,7 @@
+import { minute } from '../line/units.ts';
 import { counted, grouped, windowName } from '../report/text.ts';
 import type { Issuance, Usage } from '../report/usage.ts';
 import { isPartial } from '../report/whose.ts';
-
-const minute = 60_000;
 
 /** Fewer of them are no pattern, unless the limit is so low that they are half of it. */
 export function few({ usable }: Usage): number {

@@ -1,4 +1,5 @@
 import { countsForMs } from '@service-auth/core/record';
+import { minute } from '../line/units.ts';
 import { allowance } from '../report/availability.ts';
 import { doubtsOf } from '../report/doubts.ts';
 import { counted, countedBy, duration, grouped, instant, windowName } from '../report/text.ts';
@@ -7,8 +8,6 @@ import { coldRules } from './cold-rules.ts';
 import type { Rule } from './finding.ts';
 import { failureOf, holdOf, holdRules } from './hold-rules.ts';
 import { deathsIn, few, lifetimeMs, spentIn, stepsOf, usualLifeMs } from './journal.ts';
-
-const minute = 60_000;
 
 /** Tokens die long before the end that the token endpoint states. */
 const dyingTokens: Rule = (usage) => {

@@ -1,8 +1,7 @@
+import { hour } from '../line/units.ts';
 import { clockTime, grouped } from './text.ts';
 import type { Failure, Usage } from './usage.ts';
 import { audiencesIn, byOwnClock, isCorrected, listed, rejectionOf, unsettledInRow } from './whose.ts';
-
-const hour = 3_600_000;
 
 /** A failure in a row that makes it doubtful that a caller gets a token, or one that helps, although the limit has room. */
 export interface Doubt {

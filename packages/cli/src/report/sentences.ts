@@ -1,10 +1,8 @@
 import { countsForMs } from '@service-auth/core/record';
+import { hour, minute } from '../line/units.ts';
 import { asksToWait, clockTime, counted, countedBy, duration, instant, windowName } from './text.ts';
 import type { Hold, Usage } from './usage.ts';
 import { isPartial, rejectionOf } from './whose.ts';
-
-const minute = 60_000;
-const hour = 60 * minute;
 
 /** Whether there is no limit. The record states a million tokens for that, which no fleet spends. */
 export function isUnlimited({ limit }: Pick<Usage, 'limit'>): boolean {

@@ -1,4 +1,5 @@
 import { printable } from '../line/printable.ts';
+import { day, hour, minute } from '../line/units.ts';
 
 /** The form of a text: in colours or plain, so many columns wide, with times relative to this instant. */
 export interface Style {
@@ -38,10 +39,6 @@ export function counted(count: number, noun: string): string {
 export function asksToWait(status = 429): string {
   return `answered ${status}${status === 429 ? '' : ' and asked to try again later'}`;
 }
-
-const minute = 60_000;
-const hour = 60 * minute;
-const day = 24 * hour;
 
 /** A duration as people say it: `31 min`, `5 h 20 min`. */
 export function duration(ms: number): string {

@@ -5,6 +5,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { createServiceAuth, memoryStore, type Store } from '@service-auth/core';
 import { startService } from '@service-auth/test-support/service';
 import { secretCanary, sightings, tokenCanary } from '@service-auth/test-tools/canaries';
+import { hour, minute } from '@service-auth/test-tools/units';
 import { createTestClock } from '@service-auth/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { keepToken } from '../../src/serve/kept-token.ts';
@@ -14,8 +15,6 @@ import { send, startServing } from '../support/serving.ts';
 import { startUpstream } from '../support/upstream.ts';
 import { startCanaryService, stores } from '../support/world.ts';
 
-const minute = 60_000;
-const hour = 60 * minute;
 const marked = { 'service-auth': 'true' };
 const slowly = { timeout: 120_000 };
 

@@ -1,5 +1,6 @@
 import { createServiceAuth, memoryStore, type StoreDurability } from '@service-auth/core';
 import { startService } from '@service-auth/test-support/service';
+import { hour, minute } from '@service-auth/test-tools/units';
 import { createTestClock, type TestServiceOptions } from '@service-auth/testing';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { keepToken } from '../../src/serve/kept-token.ts';
@@ -8,9 +9,6 @@ import { passing } from '../support/passing.ts';
 
 // A test lets days pass, on a machine that may be busy.
 vi.setConfig({ testTimeout: 120_000 });
-
-const minute = 60_000;
-const hour = 60 * minute;
 
 async function start(options: TestServiceOptions = {}, durability: StoreDurability = 'process') {
   const clock = createTestClock();

@@ -8,6 +8,7 @@ import {
   type Usage,
 } from '@service-auth/core';
 import { failuresInRow } from '@service-auth/core/record';
+import { minute } from '@service-auth/test-tools/units';
 import {
   createTestClock,
   startTestService,
@@ -17,8 +18,6 @@ import {
 } from '@service-auth/testing';
 import { onTestFinished } from 'vitest';
 import type { Failure } from '../../src/report/usage.ts';
-
-const minute = 60_000;
 
 /** A fleet in a day that takes no time: real clients, a real token endpoint and one store, on a clock of the test. */
 export interface Fleet {

@@ -1,5 +1,6 @@
 import { type Limits, limitsFor, type StoreDurability, unlimitedTokens } from '../ledger/limits.ts';
 import type { Term } from '../ledger/record.ts';
+import { day } from '../ledger/units.ts';
 import { isPlain, ownProperties } from '../platform/untrusted.ts';
 import { problemOfInteger, type Report, reportUnknown } from './config-problems.ts';
 import type { Store } from './store.ts';
@@ -63,7 +64,6 @@ export type IssuanceLimit = OneWindow | SeveralWindows;
 /** Without `counts` only tokens count. */
 type CountedWindow = Pick<Term, 'tokens' | 'windowMs' | 'counts'>;
 
-const day = 86_400_000;
 const usual: CountedWindow = { tokens: 150, windowMs: day };
 const unlimited: CountedWindow = { tokens: unlimitedTokens, windowMs: day };
 const maxWindows = 8;

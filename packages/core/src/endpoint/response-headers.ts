@@ -1,5 +1,6 @@
 import type { TransportResponse } from '../contract/transport.ts';
 import type { Quota } from '../ledger/record.ts';
+import { hour, second } from '../ledger/units.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ownProperty } from '../platform/untrusted.ts';
 
@@ -21,7 +22,6 @@ function valuesIn(header: string): string[] {
   return header.split(/,(?! *\d\d [A-Z])/).map((value) => value.trim());
 }
 
-const second = 1_000;
 const longestMs = 90_000 * second;
 
 /**
@@ -105,7 +105,6 @@ function serverNow(response: TransportResponse, clock: Clock): number {
   return Number.isNaN(at) ? clock.now() : at;
 }
 
-const hour = 3_600_000;
 // The name of a window is understood without `b=`, too.
 const form = /^\s*(?:b=)?per_(hour|day)\s*;\s*q=(\d{1,9})\s*;\s*r=(\d{1,9})\s*;\s*t=(\d{1,9})\s*$/;
 

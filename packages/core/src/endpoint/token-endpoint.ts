@@ -3,6 +3,7 @@ import { isServiceAuthError } from '../contract/errors.ts';
 import type { QuotaOwner } from '../contract/events.ts';
 import type { Transport, TransportResponse } from '../contract/transport.ts';
 import type { Quota } from '../ledger/record.ts';
+import { second } from '../ledger/units.ts';
 import type { Clock } from '../platform/clock.ts';
 import { timedOut, within } from '../platform/pause.ts';
 import { describeError } from '../platform/untrusted.ts';
@@ -23,7 +24,6 @@ export interface Quotas {
   readonly organizationQuota?: readonly Quota[] | undefined;
 }
 
-const second = 1_000;
 /** The headers in which an endpoint says what the provider counts. */
 const quotaHeaders: Readonly<Record<QuotaOwner, string>> = {
   client: 'auth0-client-quota-limit',

@@ -1,4 +1,5 @@
 import type { Store } from '../contract/store.ts';
+import { hour } from '../ledger/units.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import { warningOfMemory } from '../platform/several-processes.ts';
 import { ownProperty } from '../platform/untrusted.ts';
@@ -11,7 +12,6 @@ export interface MemoryStoreOptions {
   clock?: Clock | undefined;
 }
 
-const hour = 3_600_000;
 // Longer than the longest window with everything that follows it.
 const keptHours = 33 * 24;
 

@@ -1,6 +1,7 @@
 import type { Settings } from '../contract/settings.ts';
 import type { Spent } from '../ledger/record.ts';
 import { type Answer, settle } from '../ledger/settle.ts';
+import { minute } from '../ledger/units.ts';
 import { instantOf } from '../platform/clock.ts';
 import { maxElapsedMs } from '../platform/instant.ts';
 import { background } from '../platform/pause.ts';
@@ -18,7 +19,6 @@ export interface Settlement {
   enterUnsettled(): Promise<void>;
 }
 
-const minute = 60_000;
 const lastRetryMs = 64_000;
 
 /**

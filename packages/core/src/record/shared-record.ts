@@ -4,6 +4,7 @@ import { isStatementDue, withStatement } from '../ledger/limits.ts';
 import { present, type Remembered } from '../ledger/present.ts';
 import type { LedgerRecord, Spent } from '../ledger/record.ts';
 import type { Answer } from '../ledger/settle.ts';
+import { second } from '../ledger/units.ts';
 import { instantOf } from '../platform/clock.ts';
 import { type Instant, maxElapsedMs } from '../platform/instant.ts';
 import { background } from '../platform/pause.ts';
@@ -72,7 +73,6 @@ interface KeptText extends Omit<Remembered, 'record' | 'minElapsedMs' | 'maxElap
   readonly at: number;
 }
 
-const second = 1_000;
 // A view may be this old. A process learns of a reset within 30 seconds nevertheless: the age
 // counts.
 const maxViewAgeMs = 10 * second;

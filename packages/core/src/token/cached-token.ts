@@ -1,5 +1,6 @@
 import { type AccessToken, createAccessToken, schemeOf } from '../contract/access-token.ts';
 import { marginOf, maxLifetimeMs } from '../ledger/record.ts';
+import { minute, second } from '../ledger/units.ts';
 import { type Instant, sleptSince } from '../platform/instant.ts';
 
 /** A token that this process can serve. */
@@ -27,8 +28,6 @@ export interface CachedToken extends UsableToken {
   readonly renewAt: number;
 }
 
-const second = 1_000;
-const minute = 60 * second;
 const shortLifeMs = 2 * minute;
 
 /**

@@ -11,13 +11,13 @@ import type {
 } from '../contract/events.ts';
 import type { CheckedOptions, Settings } from '../contract/settings.ts';
 import { shownTokenName } from '../contract/token-parameters.ts';
+import { minute } from '../ledger/units.ts';
 import { callIgnoringErrors } from '../platform/call-ignoring-errors.ts';
 import type { Instant } from '../platform/instant.ts';
 import { outsideRequest } from '../platform/nextjs.ts';
 import { warn } from '../platform/warn.ts';
 import { randomId } from '../record/seal.ts';
 
-const minute = 60_000;
 const atOnce = Number.NEGATIVE_INFINITY;
 
 // The 401s of a token and of the token that replaced it can arrive in any order.

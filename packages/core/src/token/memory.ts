@@ -1,3 +1,4 @@
+import { minute, second } from '../ledger/units.ts';
 import { type Instant, maxElapsedMs, sleptSince } from '../platform/instant.ts';
 import {
   ageMs,
@@ -14,8 +15,6 @@ import {
 // functions are pure: callers pass time and randomness. A number that is an instant counts
 // monotonic milliseconds of this machine.
 
-const second = 1_000;
-const minute = 60 * second;
 // A process reads the record again after this time. Callers do not wait for that.
 const revalidateAfterMs = 25 * second;
 // After this time a process reads the record before it serves the token. So a reset reaches, within

@@ -17,6 +17,7 @@ import {
   stateOf,
   tokenOf,
 } from '../ledger/record.ts';
+import { second } from '../ledger/units.ts';
 import { instantOf } from '../platform/clock.ts';
 import { type Instant, maxElapsedMs } from '../platform/instant.ts';
 import { warn } from '../platform/warn.ts';
@@ -157,7 +158,6 @@ export function keepUntil({ settings: { clock } }: ClientParts, at: number, view
 }
 
 // An endpoint may round `expires_in` up.
-const second = 1_000;
 
 /**
  * The outcome of an answer that repeats a token. A cache may have answered, so it is unknown

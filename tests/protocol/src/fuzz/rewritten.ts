@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { day } from '../judge/units.ts';
 import { begun } from './records.ts';
 
 interface Edit {
@@ -11,7 +12,6 @@ interface Edit {
 
 type Parts = Record<string, unknown>;
 
-const day = 86_400_000;
 const instants = fc.integer({ min: begun - 40 * day, max: begun + 40 * day });
 const numbers = fc.oneof(instants, fc.integer({ min: 0, max: 200 }), fc.constantFrom(2 ** 31, 8e15));
 const texts = ['issued', 'rejected', 'several', 'stated', 'requests', 'orders', 'key 1', 'secret', '', '__proto__'];

@@ -11,6 +11,7 @@ import { decide, withReservation, withReset } from '../../../../packages/core/sr
 import { present, type Remembered, united } from '../../../../packages/core/src/ledger/present.ts';
 import { type LedgerRecord, resetUpTo } from '../../../../packages/core/src/ledger/record.ts';
 import { settle } from '../../../../packages/core/src/ledger/settle.ts';
+import { day } from '../judge/units.ts';
 import { createRandom, type Random } from '../random.ts';
 import { attempt, options, storeWith } from './client.ts';
 import { bases, bodies, jsonTrouble, jwt, payloads, quotas, resets, retryAfters, urls, urlTrouble } from './corpus.ts';
@@ -21,7 +22,6 @@ import { begun, drawnAnswer, drawnQuery, forged, grownRecord, jsonOf, limits } f
 import { rewritten } from './rewritten.ts';
 import { anything, type Target, target } from './target.ts';
 
-const day = 86_400_000;
 const reasons = ['empty', 'not_json', 'access_token', 'token_type', 'expires_in'];
 const contentTypes = fc.constantFrom('application/json', 'application/json; charset=utf-8', 'text/html', '', '\0');
 const stored = Array.from({ length: 50 }, (_, seed) => grownRecord(seed));

@@ -1,6 +1,7 @@
 import { usableOf, usual } from './numbers.ts';
 import type { Agreement, Circumstances, IssuedToken, Process, Term, Time } from './scene.ts';
 import type { Sights } from './sights.ts';
+import { hour, minute, second } from './units.ts';
 
 /** A term that some process stated. */
 export interface WatchedTerm extends Term {
@@ -24,10 +25,6 @@ export interface Agreements {
   /** True if a process may have been refused in the name of a term: its own one, one that others declared within an hour, or one that it inherits. */
   mayRefuse(term: Term, machine: string): boolean;
 }
-
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
 
 /** From a reservation to the request that follows it. */
 export const sentWithinMs: number = 15 * second;

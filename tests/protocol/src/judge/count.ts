@@ -1,10 +1,7 @@
 import type { Issuance, Usage } from '@service-auth/core';
 import { countsForMs, sharesOf } from './numbers.ts';
 import type { Promised } from './promised.ts';
-
-const minute = 60_000;
-const hour = 60 * minute;
-const day = 24 * hour;
+import { day, hour, minute } from './units.ts';
 
 /** No sum of `getUsage()` is smaller than the number of tokens that the service issued in that window. */
 export const theCountCoversEveryToken: Promised = ({ world, settings, service, facts: { usages } }, violated) => {

@@ -1,8 +1,7 @@
 import { inspect } from 'node:util';
 import type { Promised } from './promised.ts';
 import type { Call } from './sights.ts';
-
-const minute = 60_000;
+import { minute } from './units.ts';
 
 /** The code of an error of Service Auth. Empty: it is another error. */
 export function codeOf(error: unknown): string {

@@ -1,6 +1,7 @@
 import type { Resets } from './resets.ts';
 import type { IssuedToken, KeptStore, Time } from './scene.ts';
 import type { Asker, Call, FleetReset, Sights } from './sights.ts';
+import { minute } from './units.ts';
 
 /** The tokens that one client of a process had. */
 interface Hand {
@@ -28,7 +29,6 @@ export interface Hands {
   mayBeWrong(call: Call): boolean;
 }
 
-const minute = 60_000;
 const trustedMs = 25_000;
 
 /** Remembers who has which token. */

@@ -1,9 +1,8 @@
 import { sentWithinMs, type WatchedTerm } from './agreements.ts';
 import type { Promised } from './promised.ts';
 import type { Calendar, IssuedToken, Term } from './scene.ts';
+import { hour, minute } from './units.ts';
 
-const minute = 60_000;
-const hour = 60 * minute;
 /** A record knows for so long what was issued. */
 const knownForMs = 8 * 24 * hour - 2 * hour;
 

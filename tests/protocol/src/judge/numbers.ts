@@ -1,5 +1,6 @@
 import type { IssuanceReason, StoreDurability } from '@service-auth/core';
 import type { Term } from './scene.ts';
+import { hour, minute, second } from './units.ts';
 
 // The numbers that docs/the-reserve.md and docs/what-counts.md promise.
 
@@ -10,10 +11,6 @@ export const usual: Term = { tokens: 150, windowMs: 24 * 3_600_000 };
 export function usableOf(tokens: number, reserve: number | undefined, durability: StoreDurability): number {
   return tokens - (reserve ?? Math.min(tokens - 1, Math.ceil(tokens / (durability === 'replicated' ? 2 : 5))));
 }
-
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
 
 /** A token for this reason is issued while fewer than this are spent. `renewals`: so many may be renewals after a 401. */
 export function sharesOf(usable: number): Readonly<Record<IssuanceReason | 'renewals', number>> {

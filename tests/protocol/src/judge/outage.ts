@@ -1,10 +1,7 @@
 import type { Hold } from '@service-auth/core';
 import type { Promised } from './promised.ts';
 import type { SentRequest } from './sights.ts';
-
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
+import { hour, minute, second } from './units.ts';
 
 /** From a decision to the request that follows it. */
 const sentWithinMs = 12 * second;

@@ -1,8 +1,8 @@
 import type { Promised } from './promised.ts';
 import type { Issuer } from './scene.ts';
 import type { Figure } from './sights.ts';
+import { minute } from './units.ts';
 
-const minute = 60_000;
 /** A process may stand still for so long before it reports what it was told. */
 const standstillMs = 7 * 60 * minute;
 

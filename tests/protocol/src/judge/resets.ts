@@ -1,5 +1,6 @@
 import type { IssuedToken, Time } from './scene.ts';
 import type { FleetReset, Sights } from './sights.ts';
+import { minute } from './units.ts';
 
 interface KnownReset extends FleetReset {
   /** It ends the tokens that were issued before. */
@@ -19,8 +20,6 @@ export interface Resets {
   /** True if a token was reset. Answers that were on their way then are reset, too. */
   mayHaveEnded(token: IssuedToken): boolean;
 }
-
-const minute = 60_000;
 
 /** Remembers the resets of a run. */
 export function createResets(world: Time): Resets {

@@ -2,10 +2,7 @@ import { codeOf } from './errors.ts';
 import { sharesOf } from './numbers.ts';
 import type { Promised } from './promised.ts';
 import type { Asker, Call } from './sights.ts';
-
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
+import { hour, minute, second } from './units.ts';
 
 /** A caller gets a good token from memory, whatever fails. */
 export const aGoodTokenIsServed: Promised = ({ facts: { hands } }, violated) => ({

@@ -1,6 +1,5 @@
 import type { Promised } from './promised.ts';
-
-const day = 24 * 3_600_000;
+import { day } from './units.ts';
 
 /** Nothing is sent to the token endpoint but token requests. */
 export const nothingIsSentButTokenRequests: Promised = (_, violated) => ({

@@ -1,6 +1,6 @@
 import type { Promised } from './promised.ts';
+import { minute } from './units.ts';
 
-const minute = 60_000;
 const fleetResetMs = 30_000;
 const latencyMs = 100;
 

@@ -2,6 +2,7 @@ import type { Issuance, Usage, WindowUsage } from '@service-auth/core';
 import { countsForMs, youngMayGain } from './numbers.ts';
 import type { Circumstances, KeptStore, Time } from './scene.ts';
 import type { Sights } from './sights.ts';
+import { hour, minute } from './units.ts';
 
 /** What `getUsage()` said. */
 export interface Usages {
@@ -20,9 +21,6 @@ export interface Usages {
   /** A process counted as dead within a day, so nobody knows what the endpoint answered it. */
   hasDeaths(): boolean;
 }
-
-const minute = 60_000;
-const hour = 60 * minute;
 
 /** Remembers what `getUsage()` said, and has it asked whenever a record is written. */
 export function createUsages(world: Time, settings: Circumstances, store: () => KeptStore, ask: () => void): Usages {

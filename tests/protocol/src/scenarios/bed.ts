@@ -1,4 +1,5 @@
 import type { IssuanceLimit, ServiceAuth, ServiceAuthError, TransportResponse } from '@service-auth/core';
+import { day, minute, second } from '../judge/units.ts';
 import { createMachine } from '../machine.ts';
 import { createRandom } from '../random.ts';
 import type { CreateServiceAuth } from '../run.ts';
@@ -27,9 +28,6 @@ interface BedOptions {
   readonly storeAheadMs?: number;
 }
 
-const second = 1_000;
-const minute = 60 * second;
-const day = 24 * 60 * minute;
 const secret = 'CANARY-secret-1';
 const lifeMs = 150 * second;
 /** Each token has expired when the next one is asked for. */

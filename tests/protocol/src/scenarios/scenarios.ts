@@ -1,11 +1,9 @@
+import { hour, minute } from '../judge/units.ts';
 import type { CreateServiceAuth } from '../run.ts';
 import { createBed } from './bed.ts';
 
 /** A course of events that chance does not find, and what must be true of it. Resolves with what is not. */
 export type Scenario = (createServiceAuth: CreateServiceAuth) => Promise<string | undefined>;
-
-const minute = 60_000;
-const hour = 60 * minute;
 
 /** The record lists the newest 150 tokens one by one, and counts older ones together. */
 const many = { issuanceLimit: { tokens: 2_000, reserve: 0 } };

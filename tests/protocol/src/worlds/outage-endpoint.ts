@@ -1,4 +1,5 @@
 import type { Transport, TransportResponse } from '@service-auth/core';
+import { second } from '../judge/units.ts';
 import type { Machine } from '../machine.ts';
 import type { Random } from '../random.ts';
 import type { Service } from '../service.ts';
@@ -9,7 +10,6 @@ import { endOf, type OutageWorld } from './outage-world.ts';
 /** The way from a machine to the endpoint. */
 export type Route = (machine: Machine, killed: () => void) => Transport;
 
-const second = 1_000;
 const answerMs = second;
 
 /** The name of an audience. */

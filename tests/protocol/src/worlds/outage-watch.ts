@@ -1,3 +1,4 @@
+import { hour, minute } from '../judge/units.ts';
 import type { Machine } from '../machine.ts';
 import type { Service } from '../service.ts';
 import type { World } from '../world.ts';
@@ -34,10 +35,6 @@ export interface OutageWatch {
   refused(caller: object, code: string): void;
   figures(): Figures;
 }
-
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
 
 /** For so long a token of unknown outcome counts: 27 hours if the window is a day. */
 function countsMs(windowMs: number): number {

@@ -1,4 +1,5 @@
 import type { StoreDurability } from '@service-auth/core';
+import { hour, second } from '../judge/units.ts';
 import type { Random } from '../random.ts';
 import type { Term } from '../settings.ts';
 
@@ -38,9 +39,6 @@ export interface OutageWorld {
   readonly standsStillMs: number;
   readonly clockSteps: readonly ClockStep[];
 }
-
-const second = 1_000;
-const hour = 3_600 * second;
 
 /** What a world is like if nothing else is said. */
 export const usualWorld: Omit<OutageWorld, 'name' | 'audiences' | 'lifeMs' | 'works'> = {

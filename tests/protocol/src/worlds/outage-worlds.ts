@@ -1,9 +1,5 @@
+import { day, hour, minute, second } from '../judge/units.ts';
 import { type OutageWorld, usualWorld } from './outage-world.ts';
-
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
-const day = 24 * hour;
 
 const hourAndDay = [
   { tokens: 10, windowMs: hour },

@@ -1,6 +1,7 @@
 import { isServiceAuthError, type ServiceAuth, type Store, type Transport } from '@service-auth/core';
 import { sendWithToken } from '@service-auth/core/http';
 import { seedGlobals } from '../globals.ts';
+import { day, hour, minute, second } from '../judge/units.ts';
 import { createMachine, type Machine } from '../machine.ts';
 import { createRandom } from '../random.ts';
 import type { CreateServiceAuth } from '../run.ts';
@@ -9,10 +10,6 @@ import { createSimulatedStore } from '../simulated-store.ts';
 import { createWorld } from '../world.ts';
 import { nameOf } from './outage-endpoint.ts';
 
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
-const day = 24 * hour;
 const secret = 'CANARY-secret-1';
 /** Before this instant the API accepts every token, and the record becomes old enough to know all tokens that count. */
 const startsAt = 28 * hour;

@@ -1,5 +1,6 @@
 import type { ServiceAuth, ServiceAuthError, Store } from '@service-auth/core';
 import { seedGlobals } from '../globals.ts';
+import { hour, minute, second } from '../judge/units.ts';
 import { createMachine, type Machine } from '../machine.ts';
 import { createRandom } from '../random.ts';
 import type { CreateServiceAuth } from '../run.ts';
@@ -10,9 +11,6 @@ import { createOutageEndpoint, nameOf } from './outage-endpoint.ts';
 import { createOutageWatch, type Figures, type OutageWatch } from './outage-watch.ts';
 import type { OutageWorld } from './outage-world.ts';
 
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
 const secret = 'CANARY-secret-1';
 /** Makes the record. */
 const pioneer = 'pioneer';

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { minute } from '../judge/units.ts';
 import { type Figures, minutesOf } from './outage-watch.ts';
 import { outageWorlds } from './outage-worlds.ts';
 import { readRejections, rejectionSection } from './rejection-table.ts';
@@ -22,8 +23,6 @@ export const document: URL = new URL('../../../../docs/evidence/worlds.md', impo
 
 /** The seeds of the document. */
 export const usualSeeds: readonly number[] = [1, 2, 3];
-
-const minute = 60_000;
 
 const introduction = `# Worlds of outages
 

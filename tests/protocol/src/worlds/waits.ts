@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { day, hour, minute } from '../judge/units.ts';
 import { type Figures, minutesOf } from './outage-watch.ts';
 import { type OutageWorld, usualWorld } from './outage-world.ts';
-
-const minute = 60_000;
-const hour = 60 * minute;
-const day = 24 * hour;
 
 /** The page with the table of waits. */
 export const page: URL = new URL('../../../../docs/when-a-request-is-repeated.md', import.meta.url);

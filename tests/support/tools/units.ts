@@ -1,0 +1,4 @@
+export const second = 1_000;
+export const minute: number = 60 * second;
+export const hour: number = 60 * minute;
+export const day: number = 24 * hour;
