@@ -16,6 +16,9 @@ const repository = 'https://github.com/service-auth/service-auth';
 /** With a range for one of these, the npm of Node 20 finds no solution for Nest 12. */
 const peersWithoutRange = ['@nestjs/terminus'];
 const longestFile = 400;
+const longestComment = 100;
+/** The rooms of core have longer comments. */
+const isUnwrapped = (file: string) => /^packages\/core\/src\/(?!http\/)/.test(file);
 const filesOfAPackage = ['src', 'test', 'README.md', 'CHANGELOG.md', 'package.json', 'dist', 'node_modules', '.turbo'];
 
 let problems = 0;
@@ -86,9 +89,14 @@ function checkFiles(folder: string, packageName: string): void {
 
 function checkSources(folder: string): void {
   for (const file of globSync('src/**/*.ts', { cwd: folder }).map((path) => join(folder, path))) {
-    const lines = readFileSync(file, 'utf8').split('\n').length - 1;
-    if (lines > longestFile)
-      problem(file, `has ${lines} lines, ${longestFile} at most. Look for the idea that is missing.`);
+    const lines = readFileSync(file, 'utf8').split('\n');
+    if (lines.length - 1 > longestFile)
+      problem(file, `has ${lines.length - 1} lines, ${longestFile} at most. Look for the idea that is missing.`);
+    if (isUnwrapped(relative(root, file))) continue;
+    for (const [at, line] of lines.entries()) {
+      if (line.length > longestComment && /^\s*(\/\/ |\/?\* |\/\*\* )/.test(line))
+        problem(file, `has a comment of ${line.length} columns in line ${at + 1}, ${longestComment} at most.`);
+    }
   }
 }
 

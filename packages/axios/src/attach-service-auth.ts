@@ -14,8 +14,9 @@ declare module 'axios' {
 }
 
 /**
- * The part of an axios instance that this package uses. axios's own type is too narrow: its declarations for `import`, for `require` and of
- * different versions exclude each other, and an application may have instances of all of them.
+ * The part of an axios instance that this package uses. axios's own type is too narrow: its
+ * declarations for `import`, for `require` and of different versions exclude each other, and an
+ * application may have instances of all of them.
  */
 export interface AttachableAxios {
   readonly interceptors: { readonly request: { eject(id: number): void } };
@@ -24,9 +25,11 @@ export interface AttachableAxios {
 /** Options of {@link attachServiceAuth}. */
 export interface AttachServiceAuthOptions {
   /**
-   * Returns whether an answer rejects the token, for an API that answers an expired token with 403, 400 or even 200. Such an answer is treated as a 401 is by
-   * default, and no other one is, not even a 401. It is asked only about requests that had the token. `response` is as the call would resolve with it, but
-   * without `request`; the `data` of a stream is undefined. The call rejects with what it throws or rejects with. Default: the status is 401.
+   * Returns whether an answer rejects the token, for an API that answers an expired token with 403,
+   * 400 or even 200. Such an answer is treated as a 401 is by default, and no other one is, not
+   * even a 401. It is asked only about requests that had the token. `response` is as the call would
+   * resolve with it, but without `request`; the `data` of a stream is undefined. The call rejects
+   * with what it throws or rejects with. Default: the status is 401.
    */
   readonly isRejected?: IsRejected | undefined;
 }
@@ -36,24 +39,31 @@ interface Attachment {
   end(): void;
 }
 
-// The key is a registered symbol, because a process that uses ESM and CommonJS loads this module twice.
+// The key is a registered symbol, because a process that uses ESM and CommonJS loads this module
+// twice.
 const attachmentKey: unique symbol = Symbol.for('@service-auth/axios');
 type Host = AxiosInstance & { [attachmentKey]?: Attachment };
 
 /**
- * Makes requests of `instance` carry the token of `auth` wherever `auth.covers(url)` is true. A request that the API answers with 401 is sent
- * once more if another token is available. Requests to other URLs, with their own `Authorization` or `auth`, or with `{ serviceAuth: false }`
- * are sent unchanged. `instance` is any axios instance of axios 1.17 or newer, the default one included. Older versions show the token to a proxy.
+ * Makes requests of `instance` carry the token of `auth` wherever `auth.covers(url)` is true. A
+ * request that the API answers with 401 is sent once more if another token is available. Requests
+ * to other URLs, with their own `Authorization` or `auth`, or with `{ serviceAuth: false }` are
+ * sent unchanged. `instance` is any axios instance of axios 1.17 or newer, the default one
+ * included. Older versions show the token to a proxy.
  *
- * Attaching the same `auth` again changes nothing, not even its options. If several clients cover a URL, the one that was attached first serves it.
+ * Attaching the same `auth` again changes nothing, not even its options. If several clients cover a
+ * URL, the one that was attached first serves it.
  *
- * An `auth` whose `baseUrl` covers none of the requests is accepted: the URLs are not known yet, and one instance may call several APIs. If a
- * request without a token is then answered with 401, the `cause` of its AxiosError explains why no token was sent.
+ * An `auth` whose `baseUrl` covers none of the requests is accepted: the URLs are not known yet,
+ * and one instance may call several APIs. If a request without a token is then answered with 401,
+ * the `cause` of its AxiosError explains why no token was sent.
  *
- * A request that gets no token rejects with a ServiceAuthError of its own, with the `config` of the request.
- * @returns a function that detaches `auth` and leaves the instance as it was. Requests that were already sent end as they began
- * @throws TypeError if `instance` is no axios instance, if axios is older than 1.17, if `auth` is no client or has no `baseUrl`, or if
- * `isRejected` is no function
+ * A request that gets no token rejects with a ServiceAuthError of its own, with the `config` of the
+ * request.
+ * @returns a function that detaches `auth` and leaves the instance as it was. Requests that were
+ * already sent end as they began
+ * @throws TypeError if `instance` is no axios instance, if axios is older than 1.17, if `auth` is
+ * no client or has no `baseUrl`, or if `isRejected` is no function
  */
 export function attachServiceAuth(
   instance: AttachableAxios,

@@ -7,7 +7,9 @@ import type { Changes, Dispatch } from './dispatch.ts';
 export interface Deadline {
   /** Waits for a token until the caller's `signal`, `cancelToken` or `timeout` ends the wait. */
   waitForToken(auth: TokenSource): Promise<AccessToken>;
-  /** The time that is left of `timeout` after a wait or a first request. Empty if all of it is left. */
+  /**
+   * The time that is left of `timeout` after a wait or a first request. Empty if all of it is left.
+   */
   rest(): Changes;
 }
 
@@ -29,7 +31,8 @@ export function createDeadline(config: InternalAxiosRequestConfig, dispatch: Dis
     try {
       return await auth.getToken({ signal: controller.signal, maxWaitMs: timeout ? timeLeft() : undefined });
     } catch (error) {
-      // If `signal` or `cancelToken` ended the wait, axios replaces any rejection of an adapter by a CanceledError.
+      // If `signal` or `cancelToken` ended the wait, axios replaces any rejection of an adapter by
+      // a CanceledError.
       throw timeout && isTokenPending(error) ? await timeoutError(config, dispatch, error) : error;
     } finally {
       signal?.removeEventListener?.('abort', end);
@@ -38,7 +41,8 @@ export function createDeadline(config: InternalAxiosRequestConfig, dispatch: Dis
   }
 
   return {
-    // If a token is cached, `getToken()` returns at once and at most starts a renewal: no deadline is needed.
+    // If a token is cached, `getToken()` returns at once and at most starts a renewal: no deadline
+    // is needed.
     waitForToken: (auth) => (auth.peekToken() ? auth.getToken() : wait(auth)),
     rest() {
       if (!timeout) return {};
@@ -50,7 +54,10 @@ export function createDeadline(config: InternalAxiosRequestConfig, dispatch: Dis
   };
 }
 
-/** The error that axios rejects with when `timeout` has passed. Its cause says what the call waited for. */
+/**
+ * The error that axios rejects with when `timeout` has passed. Its cause says what the call waited
+ * for.
+ */
 function timeoutError(config: InternalAxiosRequestConfig, dispatch: Dispatch, cause: Error): Promise<AxiosError> {
   const { timeout, timeoutErrorMessage, transitional } = config;
   const code = transitional?.clarifyTimeoutError ? 'ETIMEDOUT' : 'ECONNABORTED';

@@ -11,15 +11,23 @@ export interface Ending {
   readonly error?: unknown;
 }
 
-/** Sends requests with the adapters of one axios instance. A process that uses ESM and CommonJS has two copies of axios, each with adapters of its own. */
+/**
+ * Sends requests with the adapters of one axios instance. A process that uses ESM and CommonJS has
+ * two copies of axios, each with adapters of its own.
+ */
 export interface Dispatch {
-  /** Runs the adapter of `config` alone, without interceptors and transformations. Never rejects. */
+  /**
+   * Runs the adapter of `config` alone, without interceptors and transformations. Never rejects.
+   */
   send(config: InternalAxiosRequestConfig, changes?: Changes): Promise<Ending>;
   /** Creates an AxiosError of the instance's copy of axios. */
   failure(config: InternalAxiosRequestConfig, message: string, code: string, cause?: unknown): Promise<AxiosError>;
 }
 
-/** `bare` is an instance without interceptors that the served instance created for this purpose only. */
+/**
+ * `bare` is an instance without interceptors that the served instance created for this purpose
+ * only.
+ */
 export function createDispatch(bare: AxiosInstance): Dispatch {
   // Every configuration already contains the defaults, or the application removed them on purpose.
   for (const name of Object.keys(bare.defaults)) delete (bare.defaults as Record<string, unknown>)[name];
@@ -32,8 +40,9 @@ export function createDispatch(bare: AxiosInstance): Dispatch {
       const final = changes ? copy(Object.create(Object.getPrototypeOf(config)), config, changes) : config;
       return axios.getAdapter(adapter || axios.defaults.adapter, final)(final);
     }
-    // Only the other copy can resolve its adapters by name. It gets the configuration in its last step before the adapter: if it got the
-    // configuration at the start, it would merge and normalise everything again, which takes a fifth of the time of a request.
+    // Only the other copy can resolve its adapters by name. It gets the configuration in its last
+    // step before the adapter: if it got the configuration at the start, it would merge and
+    // normalise everything again, which takes a fifth of the time of a request.
     function complete(this: InternalAxiosRequestConfig): unknown {
       return copy(this, config, { ...changes, transformResponse: [] }).data;
     }
@@ -60,7 +69,10 @@ export function createDispatch(bare: AxiosInstance): Dispatch {
   };
 }
 
-/** Copies in a loop, because spreading axios's configurations, which have no prototype, takes four times as long. */
+/**
+ * Copies in a loop, because spreading axios's configurations, which have no prototype, takes four
+ * times as long.
+ */
 function copy(target: object, config: InternalAxiosRequestConfig, changes?: Changes): InternalAxiosRequestConfig {
   const copied = target as Record<string, unknown>;
   for (const name of Object.keys(config)) copied[name] = config[name as keyof InternalAxiosRequestConfig];

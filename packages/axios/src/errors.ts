@@ -2,14 +2,20 @@ import { isServiceAuthError } from '@service-auth/core';
 import { hideAgentRequests, ownProperties } from '@service-auth/core/http';
 import type { AxiosError, AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 
-/** Hides the open requests that are reachable from a configuration, because every error contains it: those of its agents, and the pipes of a streamed body. */
+/**
+ * Hides the open requests that are reachable from a configuration, because every error contains it:
+ * those of its agents, and the pipes of a streamed body.
+ */
 export function redactConfig({ httpAgent, httpsAgent, data }: InternalAxiosRequestConfig): void {
   if (httpAgent) hideAgentRequests(httpAgent);
   if (httpsAgent) hideAgentRequests(httpsAgent);
   hide(data, '_readableState');
 }
 
-/** Puts the caller's configuration into an error and hides the properties that contain the token: `request`, and a streamed answer, which refers to it. */
+/**
+ * Puts the caller's configuration into an error and hides the properties that contain the token:
+ * `request`, and a streamed answer, which refers to it.
+ */
 export function redactError(error: unknown, config: InternalAxiosRequestConfig): void {
   const failure = Object(error) as Partial<AxiosError>;
   for (const part of [failure, failure.response, failure.cause as Partial<AxiosError> | undefined]) {
@@ -21,8 +27,9 @@ export function redactError(error: unknown, config: InternalAxiosRequestConfig):
 }
 
 /**
- * Returns a copy of a ServiceAuthError for one request, with the `config` of that request. All callers that wait for a token get the same error, but
- * interceptors expect one error for each request, and read its `config`. Any other value is returned itself.
+ * Returns a copy of a ServiceAuthError for one request, with the `config` of that request. All
+ * callers that wait for a token get the same error, but interceptors expect one error for each
+ * request, and read its `config`. Any other value is returned itself.
  */
 export function errorOfRequest(error: unknown, config: InternalAxiosRequestConfig): unknown {
   if (!isServiceAuthError(error)) return error;
@@ -32,7 +39,8 @@ export function errorOfRequest(error: unknown, config: InternalAxiosRequestConfi
   const added: Record<string, PropertyDescriptor> = {
     stack: { value: error.stack, writable: true },
     config: { value: config, writable: true },
-    // The axios client of hey-api resolves with what axios rejects with, and sets its `error` to the body of the answer. Here that would be {}.
+    // The axios client of hey-api resolves with what axios rejects with, and sets its `error` to
+    // the body of the answer. Here that would be {}.
     error: { get: () => copy, set() {} },
   };
   for (const name of Reflect.ownKeys(error)) {

@@ -32,7 +32,10 @@ export interface Exchange extends SendWithTokenOptions<Ending> {
   readonly wasRejected: () => boolean;
 }
 
-/** Tells `sendWithToken` how to send a request, how to follow its redirects, and how to send the last hop again after a 401. */
+/**
+ * Tells `sendWithToken` how to send a request, how to follow its redirects, and how to send the
+ * last hop again after a 401.
+ */
 export function createExchange({ config, url, auth, isRejected }: Call, dispatch: Dispatch): Exchange {
   const deadline = createDeadline(config, dispatch);
   const { method = 'get', headers, data } = config;
@@ -48,7 +51,8 @@ export function createExchange({ config, url, auth, isRejected }: Call, dispatch
     return {
       ...changesOf(hop, config),
       ...deadline.rest(),
-      // The headers are a copy, so the configuration that the caller can see never contains the token.
+      // The headers are a copy, so the configuration that the caller can see never contains the
+      // token.
       headers: hop.carriesToken ? withHeaders(hop.headers, { Authorization: authorization }) : hop.headers,
       beforeRedirect(options, ...details) {
         hop = hopOfHttp(options, hop, authorization, auth, () => config.beforeRedirect?.(options, ...details));
@@ -59,7 +63,10 @@ export function createExchange({ config, url, auth, isRejected }: Call, dispatch
     };
   }
 
-  /** The next request after an answer of axios's fetch adapter. The `request` of that adapter shows that it followed no redirect. */
+  /**
+   * The next request after an answer of axios's fetch adapter. The `request` of that adapter shows
+   * that it followed no redirect.
+   */
   function nextHop({ response }: Ending): Hop | undefined {
     if (!response || !isRedirect(response.status) || response.request?.redirect !== 'manual') return undefined;
     return isFollowedHere(config) ? hopOfFetch(response, hop, auth) : undefined;
@@ -88,7 +95,8 @@ export function createExchange({ config, url, auth, isRejected }: Call, dispatch
       const failed = hop.followed === 0 ? failureOf(hop.data) : undefined;
       if (failed) return { response: undefined, error: await dispatch.failure(config, ...failed) };
       const ending = await dispatch.send(config, changesWith(token));
-      // Successful answers are redacted too: axios turns an answer that it cannot parse into an error later.
+      // Successful answers are redacted too: axios turns an answer that it cannot parse into an
+      // error later.
       hide(ending.response, 'request');
       return ending;
     },
@@ -113,12 +121,17 @@ export function createExchange({ config, url, auth, isRejected }: Call, dispatch
   });
 }
 
-/** Frees the connection of an unread streamed answer. axios reads all other answers to their end. */
+/**
+ * Frees the connection of an unread streamed answer. axios reads all other answers to their end.
+ */
 function discard({ response }: Ending): void {
   discardBody(response?.data);
 }
 
-/** Returns what became of a stream while it waited for a token: the arguments of an error, as axios would reject. axios itself would wait for it without end. */
+/**
+ * Returns what became of a stream while it waited for a token: the arguments of an error, as axios
+ * would reject. axios itself would wait for it without end.
+ */
 function failureOf(body: unknown): [message: string, code: string, cause?: unknown] | undefined {
   const { errored, destroyed } = Object(body) as { errored?: unknown; destroyed?: unknown };
   if (destroyed !== true) return undefined;

@@ -5,8 +5,8 @@ import type { AxiosHeaders, AxiosResponse, InternalAxiosRequestConfig } from 'ax
 export type IsRejected = (response: AxiosResponse) => boolean | Promise<boolean>;
 
 /**
- * Asks the rule of the application whether an answer rejects the token. The rule gets the answer as the call would resolve with it.
- * Without a rule, the status decides.
+ * Asks the rule of the application whether an answer rejects the token. The rule gets the answer as
+ * the call would resolve with it. Without a rule, the status decides.
  */
 export function judge(
   isRejected: IsRejected | undefined,
@@ -32,7 +32,10 @@ export function judge(
   });
 }
 
-/** Transforms the body as axios does. If that fails, the body stays as it is, and the call rejects with the failure. */
+/**
+ * Transforms the body as axios does. If that fails, the body stays as it is, and the call rejects
+ * with the failure.
+ */
 function transform(
   { data, status }: AxiosResponse,
   headers: AxiosHeaders,

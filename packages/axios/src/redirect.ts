@@ -3,7 +3,10 @@ import { isReplayable, redirectTo } from '@service-auth/core/http';
 import type { AxiosRequestHeaders, AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import type { Changes } from './dispatch.ts';
 
-/** One request without its token: the one that left the interceptors, or the next one after a redirect. */
+/**
+ * One request without its token: the one that left the interceptors, or the next one after a
+ * redirect.
+ */
 export interface Hop {
   /** Absolute. */
   readonly url: string;
@@ -27,8 +30,8 @@ export function changesOf({ url, method, data, followed }: Hop, config: Internal
     const left = maxRedirects && { maxRedirects: Math.max(1, maxRedirects - followed) };
     return { url, method, data, params: undefined, allowAbsoluteUrls: true, ...left };
   }
-  // An adapter of the application, such as a mock, gets `url` and `baseURL` as axios would pass them. axios's adapters get the URL that was
-  // checked.
+  // An adapter of the application, such as a mock, gets `url` and `baseURL` as axios would pass
+  // them. axios's adapters get the URL that was checked.
   return typeof adapter === 'function' && allowAbsoluteUrls !== false
     ? { data }
     : { url, data, allowAbsoluteUrls: true };
@@ -36,20 +39,22 @@ export function changesOf({ url, method, data, followed }: Hop, config: Internal
 
 /** Adds headers and keeps the class AxiosHeaders. */
 export function withHeaders(headers: AxiosRequestHeaders, others: object): AxiosRequestHeaders {
-  // concat() and set() would check every character of every value again; core has already checked the token.
+  // concat() and set() would check every character of every value again; core has already checked
+  // the token.
   return Object.assign(Object.create(Object.getPrototypeOf(headers)), headers, others);
 }
 
 /**
- * Whether this package follows the redirects of axios's fetch adapter: fetch itself would neither report the redirects nor ask about them. The
- * adapter then returns each redirect as an answer.
+ * Whether this package follows the redirects of axios's fetch adapter: fetch itself would neither
+ * report the redirects nor ask about them. The adapter then returns each redirect as an answer.
  */
 export function isFollowedHere({ fetchOptions, maxRedirects }: InternalAxiosRequestConfig): boolean {
   return maxRedirects !== 0 && (fetchOptions?.['redirect'] ?? 'follow') === 'follow';
 }
 
 /**
- * The next request after a redirect that axios's fetch adapter returned. Undefined if the answer is no redirect.
+ * The next request after a redirect that axios's fetch adapter returned. Undefined if the answer is
+ * no redirect.
  * @throws `TypeError` in the cases in which fetch rejects
  */
 export function hopOfFetch(response: AxiosResponse, hop: Hop, auth: TokenSource): Hop | undefined {
@@ -70,8 +75,9 @@ export function hopOfFetch(response: AxiosResponse, hop: Hop, auth: TokenSource)
 }
 
 /**
- * The next request of axios's http adapter. It has the token only if `auth` covers its URL: by itself the adapter would send the token to every
- * path of the origin. `ask` calls the application's own `beforeRedirect`.
+ * The next request of axios's http adapter. It has the token only if `auth` covers its URL: by
+ * itself the adapter would send the token to every path of the origin. `ask` calls the
+ * application's own `beforeRedirect`.
  */
 export function hopOfHttp(
   options: RedirectOptions,
@@ -102,7 +108,10 @@ export function hopOfHttp(
   };
 }
 
-/** The URL of the next request. `href` is outdated if the application's `beforeRedirect` has changed the other options. */
+/**
+ * The URL of the next request. `href` is outdated if the application's `beforeRedirect` has changed
+ * the other options.
+ */
 function targetOf({ protocol, hostname, port, path }: RedirectOptions): string {
   return [protocol, hostname, port, path].join();
 }

@@ -15,7 +15,10 @@ import type { IsRejected } from './judge.ts';
 import { headersOf, refuseOldCopy } from './old-axios.ts';
 import { requestUrl } from './request-url.ts';
 
-/** Sends a request that left the interceptors, with a token of the first of `clients` that covers its URL. */
+/**
+ * Sends a request that left the interceptors, with a token of the first of `clients` that covers
+ * its URL.
+ */
 export function send(
   config: InternalAxiosRequestConfig,
   clients: Iterable<[auth: TokenSource, isRejected: IsRejected | undefined]>,

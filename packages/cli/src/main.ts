@@ -72,7 +72,8 @@ async function run(
     if (ended !== undefined) return ended;
     const failed = await failureOf(error, command?.name);
     if (command?.name === 'check') {
-      // Monitoring reads the first line of standard output, and takes any other exit code for a failure of the plug-in.
+      // Monitoring reads the first line of standard output, and takes any other exit code for a
+      // failure of the plug-in.
       stdout.write(`UNKNOWN - ${printable(failed.message.replaceAll('\n', ' '))}\n`);
       return checkFailed;
     }
@@ -108,7 +109,10 @@ async function failureOf(
   return { message: JSON.stringify({ code, retryAt: at, message }), exitCode };
 }
 
-/** Describes a defect of this program. The message of a foreign error may contain anything, even a password, so it is left out. */
+/**
+ * Describes a defect of this program. The message of a foreign error may contain anything, even a
+ * password, so it is left out.
+ */
 function defectOf(error: unknown): string {
   const { name, code, stack } = Object(error) as { name?: unknown; code?: unknown; stack?: unknown };
   const [place = ''] = String(stack).match(/\n\s+at .*/) ?? [];

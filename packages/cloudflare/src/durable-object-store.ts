@@ -2,14 +2,17 @@ import type { Store, StoreChange, StoreSnapshot, StoreSwapResult } from '@servic
 import { explained, isTransient, NotRunning, WrongObject } from './object-errors.ts';
 import type { DurableObjectNamespaceLike, KeyValueNamespaceLike } from './platform.ts';
 
-/** A place near which the platform creates an object: https://developers.cloudflare.com/durable-objects/reference/data-location/ */
+/**
+ * A place near which the platform creates an object:
+ * https://developers.cloudflare.com/durable-objects/reference/data-location/
+ */
 type LocationHint = 'wnam' | 'enam' | 'sam' | 'weur' | 'eeur' | 'apac' | 'oc' | 'afr' | 'me';
 
 /** Options of {@link durableObjectStore}. */
 export interface DurableObjectStoreOptions {
   /**
-   * The region in which a new object is created. Default: near the Worker that calls it first. It does not move an object that exists. `oc` is Oceania,
-   * `me` the Middle East.
+   * The region in which a new object is created. Default: near the Worker that calls it first. It
+   * does not move an object that exists. `oc` is Oceania, `me` the Middle East.
    */
   locationHint?: LocationHint | undefined;
 }
@@ -18,7 +21,10 @@ export interface DurableObjectStoreOptions {
 const whyNotWorkersKv =
   'Workers KV cannot keep a count: it has no compare-and-swap, and its reads are up to a minute old. Pass a Durable Object namespace.';
 
-/** The most attempts of a call. Before the last one, they have waited for 0.8 seconds at most: core waits for 2 seconds or more. */
+/**
+ * The most attempts of a call. Before the last one, they have waited for 0.8 seconds at most: core
+ * waits for 2 seconds or more.
+ */
 const maxAttempts = 6;
 const firstPauseMs = 25;
 
@@ -26,10 +32,13 @@ const firstPauseMs = 25;
 const maxRecordBytes = 1_900_000;
 
 /**
- * Keeps records in Durable Objects, one object for each client id. All Workers that share a record need the same namespace, and the same jurisdiction.
- * The store's clock is the one of the object. A call that the platform interrupts, such as at a deployment, is tried again until its signal aborts. It
- * is tried six times at most. Both methods reject if the object does not answer, gets too many calls, or is not a {@link ServiceAuthStore}.
- * @param namespace the binding, such as `env.SERVICE_AUTH`. Workers KV is refused: it has no compare-and-swap.
+ * Keeps records in Durable Objects, one object for each client id. All Workers that share a record
+ * need the same namespace, and the same jurisdiction. The store's clock is the one of the object. A
+ * call that the platform interrupts, such as at a deployment, is tried again until its signal
+ * aborts. It is tried six times at most. Both methods reject if the object does not answer, gets
+ * too many calls, or is not a {@link ServiceAuthStore}.
+ * @param namespace the binding, such as `env.SERVICE_AUTH`. Workers KV is refused: it has no
+ * compare-and-swap.
  * @throws TypeError if `namespace` is no Durable Object namespace
  */
 export function durableObjectStore<Namespace extends DurableObjectNamespaceLike | KeyValueNamespaceLike>(
@@ -85,7 +94,10 @@ function checked(
   );
 }
 
-/** Returns the answer of our class. Another class would answer something else, and `wrangler dev` answers 503 in place of a Worker that does not run. */
+/**
+ * Returns the answer of our class. Another class would answer something else, and `wrangler dev`
+ * answers 503 in place of a Worker that does not run.
+ */
 function answerOf(status: number, text: string): unknown {
   try {
     const answer = JSON.parse(text);

@@ -1,4 +1,7 @@
-/** The marks that the platform gives to the error of a call. https://developers.cloudflare.com/durable-objects/best-practices/error-handling/ */
+/**
+ * The marks that the platform gives to the error of a call.
+ * https://developers.cloudflare.com/durable-objects/best-practices/error-handling/
+ */
 interface ObjectError {
   readonly message?: string;
   /** Another attempt may succeed. */

@@ -5,7 +5,10 @@ interface DurableObjectIdLike {
   toString(): string;
 }
 
-/** Calls a Durable Object. The arguments are those of `fetch`; their types differ between the versions of the platform's types. */
+/**
+ * Calls a Durable Object. The arguments are those of `fetch`; their types differ between the
+ * versions of the platform's types.
+ */
 interface DurableObjectStubLike {
   fetch(url: string, init: never): Promise<{ readonly status: number; text(): Promise<string> }>;
 }

@@ -1,17 +1,23 @@
 import type { StoreChange, StoreSnapshot, StoreSwapResult } from '@service-auth/core';
 import type { DurableObjectStateLike, DurableObjectStorageLike } from './platform.ts';
 
-// It has no RPC, and extends nothing: a class that extends `DurableObject` imports `cloudflare:workers`, which Node cannot load, so tests and tools would need a
-// second file. `fetch` takes the caller's signal, so a deadline ends the call. RPC takes none without a flag, and needs a compatibility date after April 2024.
+// It has no RPC, and extends nothing: a class that extends `DurableObject` imports
+// `cloudflare:workers`, which Node cannot load, so tests and tools would need a second file.
+// `fetch` takes the caller's signal, so a deadline ends the call. RPC takes none without a flag,
+// and needs a compatibility date after April 2024.
 /**
- * The Durable Object that keeps one record. Export it from the main module of your Worker, bind it under `durable_objects`, and list it under
- * `new_sqlite_classes` in a migration. Only {@link durableObjectStore} calls it.
+ * The Durable Object that keeps one record. Export it from the main module of your Worker, bind it
+ * under `durable_objects`, and list it under `new_sqlite_classes` in a migration. Only
+ * {@link durableObjectStore} calls it.
  *
- * It remembers nothing between two calls, so the platform may move it, restart it and remove it from memory at any time. The platform answers a call
- * only after what the call wrote is stored on several machines. https://developers.cloudflare.com/durable-objects/reference/in-memory-state/
+ * It remembers nothing between two calls, so the platform may move it, restart it and remove it
+ * from memory at any time. The platform answers a call only after what the call wrote is stored on
+ * several machines. https://developers.cloudflare.com/durable-objects/reference/in-memory-state/
  */
 export class ServiceAuthStore {
-  /** Makes `DurableObjectNamespace<ServiceAuthStore>` a valid type. It does not exist at run time. */
+  /**
+   * Makes `DurableObjectNamespace<ServiceAuthStore>` a valid type. It does not exist at run time.
+   */
   declare readonly __DURABLE_OBJECT_BRAND: never;
   readonly #storage: DurableObjectStorageLike;
 

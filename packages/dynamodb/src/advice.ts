@@ -4,7 +4,10 @@ import { nameOf } from './calls.ts';
 export const adviceIfSilent =
   'DynamoDB does not answer. A function in a VPC needs a gateway endpoint for DynamoDB, or a NAT gateway.';
 
-/** What only DynamoDB says, by the name of an error, which is the code of DynamoDB, or by the code of Node. */
+/**
+ * What only DynamoDB says, by the name of an error, which is the code of DynamoDB, or by the code
+ * of Node.
+ */
 const reasons: readonly Reason[] = [
   [
     'MissingTable',

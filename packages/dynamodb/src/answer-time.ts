@@ -12,8 +12,9 @@ interface AwsCommand {
 }
 
 /**
- * Reads the time of the server from the answer to a command of the AWS SDK for JavaScript 3, whose outputs have no headers. Call this before the command
- * is sent. The result is a function that returns the time of the latest answer, in epoch milliseconds, as {@link timeOfDate} does. An
+ * Reads the time of the server from the answer to a command of the AWS SDK for JavaScript 3, whose
+ * outputs have no headers. Call this before the command is sent. The result is a function that
+ * returns the time of the latest answer, in epoch milliseconds, as {@link timeOfDate} does. An
  * answer with an error counts, too.
  */
 export function answerTimeOf(command: AwsCommand): () => number {
@@ -23,7 +24,8 @@ export function answerTimeOf(command: AwsCommand): () => number {
     date = result.response.headers?.['date'];
     return result;
   };
-  // At low priority it stands between the connection and the step that throws the errors of the service.
+  // At low priority it stands between the connection and the step that throws the errors of the
+  // service.
   command.middlewareStack.add(
     readDate as never,
     { name: 'service-auth-date', step: 'deserialize', priority: 'low' } as never,

@@ -1,11 +1,17 @@
 import { abortable } from '@service-auth/core/store';
 
-/** Sends commands to DynamoDB: a `DynamoDBClient`, a `DynamoDB`, or a `DynamoDBDocumentClient` of the AWS SDK 3. */
+/**
+ * Sends commands to DynamoDB: a `DynamoDBClient`, a `DynamoDB`, or a `DynamoDBDocumentClient` of
+ * the AWS SDK 3.
+ */
 export interface DynamoDbSender {
   send(command: never, options: never): Promise<unknown>;
 }
 
-/** Errors of a request that was refused for now: DynamoDB has not executed it, or another request for the item was under way. */
+/**
+ * Errors of a request that was refused for now: DynamoDB has not executed it, or another request
+ * for the item was under way.
+ */
 const busy = new Set([
   'ProvisionedThroughputExceededException',
   'ThrottlingException',
@@ -19,8 +25,9 @@ const maxAttempts = 20;
 const maxPauseMs = 400;
 
 /**
- * Sends a command, and again while DynamoDB is busy, until `signal` aborts. The SDK tries three times by itself, which is too little for a table that is
- * throttled at a cold start; and it waits for credentials, and between its attempts, without regard to the signal.
+ * Sends a command, and again while DynamoDB is busy, until `signal` aborts. The SDK tries three
+ * times by itself, which is too little for a table that is throttled at a cold start; and it waits
+ * for credentials, and between its attempts, without regard to the signal.
  */
 export async function sent<Output>(
   client: DynamoDbSender,

@@ -7,7 +7,10 @@ import { tableName, warningsOf } from './table.ts';
 
 /** Options of {@link dynamodbStore}. */
 export interface DynamoDbStoreOptions {
-  /** The name or ARN of the table. Its partition key is `key`, a string, and it has no sort key. Default `service-auth`. */
+  /**
+   * The name or ARN of the table. Its partition key is `key`, a string, and it has no sort key.
+   * Default `service-auth`.
+   */
   table?: string | undefined;
 }
 
@@ -15,9 +18,10 @@ export interface DynamoDbStoreOptions {
 const maxRecordBytes = 400_000;
 
 /**
- * Keeps records in one table of DynamoDB, one item for each client of the service. `client` is a client of the AWS SDK 3. Reads are consistent and writes
- * conditional. `now` is the `Date` of the answer, so it is up to a second behind. Both methods try again while DynamoDB throttles, and reject if
- * DynamoDB does not answer, or if the table is missing.
+ * Keeps records in one table of DynamoDB, one item for each client of the service. `client` is a
+ * client of the AWS SDK 3. Reads are consistent and writes conditional. `now` is the `Date` of the
+ * answer, so it is up to a second behind. Both methods try again while DynamoDB throttles, and
+ * reject if DynamoDB does not answer, or if the table is missing.
  * @throws TypeError if `client` has no `send()` or `table` is no valid name
  */
 export function dynamodbStore(client: DynamoDbSender, options: DynamoDbStoreOptions = {}): Store {
@@ -46,7 +50,8 @@ export function dynamodbStore(client: DynamoDbSender, options: DynamoDbStoreOpti
       return { ...(Item && { version, record }), now: now(), warnings: Array.isArray(warnings) ? warnings : undefined };
     },
     async swap(key, { expected, version, record }, { signal } = {}) {
-      // The condition also matches the new version, so a repeated change reports the same result as the first one.
+      // The condition also matches the new version, so a repeated change reports the same result as
+      // the first one.
       const isExpected = expected === undefined ? 'attribute_not_exists(#version)' : '#version = :expected';
       const command = new PutItemCommand({
         TableName,

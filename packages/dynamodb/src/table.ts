@@ -21,10 +21,12 @@ const pauseMs = 500;
 const maxDescriptions = 240;
 
 /**
- * Creates the table if it is missing, and waits until it can be used, two minutes at most: a partition key `key`, a string, and billing by request.
- * Several processes may call it at once. Needs the actions `dynamodb:CreateTable` and `dynamodb:DescribeTable`.
+ * Creates the table if it is missing, and waits until it can be used, two minutes at most: a
+ * partition key `key`, a string, and billing by request. Several processes may call it at once.
+ * Needs the actions `dynamodb:CreateTable` and `dynamodb:DescribeTable`.
  * @throws TypeError if `table` is no valid name
- * @throws Error if the table is not created in time, is being deleted or archived, or exists with another key
+ * @throws Error if the table is not created in time, is being deleted or archived, or exists with
+ * another key
  */
 export async function createTable(client: DynamoDbSender, options: { table?: string | undefined } = {}): Promise<void> {
   const TableName = tableName(options.table);
@@ -60,7 +62,10 @@ function requireKey(name: string, { KeySchema = [], AttributeDefinitions = [] }:
   );
 }
 
-/** Undefined: DynamoDB does not find the table. Descriptions are eventually consistent, so this happens also after the table was created. */
+/**
+ * Undefined: DynamoDB does not find the table. Descriptions are eventually consistent, so this
+ * happens also after the table was created.
+ */
 async function find(client: DynamoDbSender, name: string): Promise<TableDescription | undefined> {
   try {
     return (await describe(client, name)).Table;
@@ -80,7 +85,10 @@ function describe(
 
 const inspectWithinMs = 2_000;
 
-/** Returns what endangers the record. A role may lack the right to describe the table: then there is no warning. */
+/**
+ * Returns what endangers the record. A role may lack the right to describe the table: then there is
+ * no warning.
+ */
 export async function warningsOf(client: DynamoDbSender, table: string): Promise<string[]> {
   const { Table } = await describe(client, table, AbortSignal.timeout(inspectWithinMs)).catch(() => ({
     Table: undefined,

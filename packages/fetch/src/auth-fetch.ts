@@ -22,34 +22,43 @@ export type FetchLike = (
 
 /** Options of {@link createAuthFetch}. */
 export interface AuthFetchOptions<Fetch extends FetchLike = typeof fetch> {
-  /** The function that sends the requests. Default: the global `fetch`, read at each request, which this function may replace. */
+  /**
+   * The function that sends the requests. Default: the global `fetch`, read at each request, which
+   * this function may replace.
+   */
   readonly fetch?: Fetch | undefined;
   /**
-   * True: the body of a `Request` is read into memory before it is sent, so that it can be sent again after a 401. Default false: the body
-   * of a `Request` is a stream that can be sent only once, so its 401 is returned.
+   * True: the body of a `Request` is read into memory before it is sent, so that it can be sent
+   * again after a 401. Default false: the body of a `Request` is a stream that can be sent only
+   * once, so its 401 is returned.
    */
   readonly bufferRequests?: boolean | undefined;
   /**
-   * Returns whether an answer rejects the token, for an API that answers an expired token with 403, 400 or even 200. Such an answer is treated as a 401 is by
-   * default, and no other one is, not even a 401. It is asked only about requests that had the token. It gets a clone, so the caller can still read the body.
-   * The call rejects with what it throws or rejects with. Default: the status is 401, and nothing is cloned.
+   * Returns whether an answer rejects the token, for an API that answers an expired token with 403,
+   * 400 or even 200. Such an answer is treated as a 401 is by default, and no other one is, not
+   * even a 401. It is asked only about requests that had the token. It gets a clone, so the caller
+   * can still read the body. The call rejects with what it throws or rejects with. Default: the
+   * status is 401, and nothing is cloned.
    */
   readonly isRejected?: ((response: Awaited<ReturnType<Fetch>>) => boolean | Promise<boolean>) | undefined;
 }
 
 /**
- * Creates a `fetch` that adds the token of `auth` to every request whose URL `auth.covers()`, and sends it once more if the API answers 401
- * and another token is available. Other requests, and requests with their own `Authorization`, are passed on unchanged.
+ * Creates a `fetch` that adds the token of `auth` to every request whose URL `auth.covers()`, and
+ * sends it once more if the API answers 401 and another token is available. Other requests, and
+ * requests with their own `Authorization`, are passed on unchanged.
  *
- * It takes the same arguments as the given `fetch` and rejects with the same errors. While it waits for a token, it rejects with a
- * ServiceAuthError, or with the reason of `signal`.
- * @throws TypeError if `auth` is no client or has no `baseUrl`, or if `fetch` or `isRejected` is no function
+ * It takes the same arguments as the given `fetch` and rejects with the same errors. While it waits
+ * for a token, it rejects with a ServiceAuthError, or with the reason of `signal`.
+ * @throws TypeError if `auth` is no client or has no `baseUrl`, or if `fetch` or `isRejected` is no
+ * function
  */
 export function createAuthFetch(
   auth: TokenSource,
   options?: AuthFetchOptions & { readonly fetch?: undefined },
 ): typeof fetch;
-// The overload above serves calls without `fetch`: for them, TypeScript before 6 would infer `Fetch` from the variable that takes the result, "or undefined" included.
+// The overload above serves calls without `fetch`: for them, TypeScript before 6 would infer
+// `Fetch` from the variable that takes the result, "or undefined" included.
 export function createAuthFetch<Fetch extends FetchLike = typeof fetch>(
   auth: TokenSource,
   options?: AuthFetchOptions<Fetch>,
@@ -70,7 +79,8 @@ export function createAuthFetch(
   function sendByGlobal(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     isInGlobal = true;
     try {
-      // A function that the application put there may call this one after a while, with the same options or a copy of them.
+      // A function that the application put there may call this one after a while, with the same
+      // options or a copy of them.
       const isMarked = fetch !== globalAtFirst && !(init && isRequest(init));
       return fetch(input, isMarked ? Object.assign(ownProperties(init), { [isSent]: true }) : init);
     } finally {
@@ -82,10 +92,12 @@ export function createAuthFetch(
     const request = typeof input === 'object' && isRequest(input) ? input : undefined;
     const url = request?.url ?? String(input);
     if (!auth.covers(url)) return send(input, init);
-    // A Request as `init` has its fields on the prototype, where a spread does not copy them. The new Request has the class that `send` expects.
+    // A Request as `init` has its fields on the prototype, where a spread does not copy them. The
+    // new Request has the class that `send` expects.
     if (init && isRequest(init)) return start(new (init.constructor as typeof Request)(input, init));
     const copy = ownProperties(init) as RequestInit & { next?: { internal?: unknown } };
-    // Core and Next.js mark the requests that they send by the global fetch: this one asks for the token.
+    // Core and Next.js mark the requests that they send by the global fetch: this one asks for the
+    // token.
     if (copy.next && ownProperties(copy.next).internal === true) return send(input, init);
     // fetch says what is wrong with headers of another type.
     if (typeof (copy.headers ?? {}) !== 'object') return send(input, init);
@@ -101,8 +113,9 @@ export function createAuthFetch(
       return sendBuffered(request, copy);
     }
     const redirect = copy.redirect ?? request?.redirect ?? 'follow';
-    // fetch removes the token only at another origin and does not report the redirects. But only fetch itself can send a streamed body along a
-    // redirect, or check the integrity of the last answer. In these cases fetch follows redirects, unless the token must stay under a path.
+    // fetch removes the token only at another origin and does not report the redirects. But only
+    // fetch itself can send a streamed body along a redirect, or check the integrity of the last
+    // answer. In these cases fetch follows redirects, unless the token must stay under a path.
     const followsRedirects = redirect === 'follow' && ((canResend && !copy.integrity) || !leavesTokenBehind(url));
     if (followsRedirects) copy.redirect = 'manual';
     // `signal: null` overrides the signal of a Request.
@@ -135,12 +148,18 @@ export function createAuthFetch(
   return authFetch as FetchLike;
 }
 
-/** True if an object is a Request of any implementation: it has a `clone` that nobody put on the prototype of all objects. */
+/**
+ * True if an object is a Request of any implementation: it has a `clone` that nobody put on the
+ * prototype of all objects.
+ */
 function isRequest(value: object): value is Request {
   return 'clone' in value && (!('clone' in Object.prototype) || value.clone !== Object.prototype.clone);
 }
 
-/** In Cloudflare Workers with a compatibility date before September 2025, fetch sends the token to every redirect target. */
+/**
+ * In Cloudflare Workers with a compatibility date before September 2025, fetch sends the token to
+ * every redirect target.
+ */
 function takesTokenAlong(): boolean {
   const { navigator } = globalThis as { navigator?: { userAgent?: unknown } };
   return navigator?.userAgent === 'Cloudflare-Workers';

@@ -14,7 +14,10 @@ import { type Hop, markRedirected, nextHop } from './redirect.ts';
 export interface Call {
   readonly auth: TokenSource;
   readonly send: typeof fetch;
-  /** True if this package follows redirects, because `send` neither reports them nor asks. The `redirect` of each hop is then 'manual'. */
+  /**
+   * True if this package follows redirects, because `send` neither reports them nor asks. The
+   * `redirect` of each hop is then 'manual'.
+   */
   readonly followsRedirects: boolean;
   readonly signal: AbortSignal | undefined;
   /** The rule of the application for the answers that reject the token. */
@@ -22,8 +25,8 @@ export interface Call {
 }
 
 /**
- * Tells `sendWithToken` how to send one call and how to follow its redirects. It is a class, because creating closures for each request would take
- * longer than the rest of this package.
+ * Tells `sendWithToken` how to send one call and how to follow its redirects. It is a class,
+ * because creating closures for each request would take longer than the rest of this package.
  */
 export class Exchange implements SendWithTokenOptions<Response> {
   readonly #call: Call;
@@ -41,7 +44,8 @@ export class Exchange implements SendWithTokenOptions<Response> {
 
   send(token: AccessToken, attempt: 1 | 2): Promise<Response> {
     const { target, init: first, fields, carriesToken } = this.#hop;
-    // The first attempt may change `init`, which is our copy. The second attempt copies it, because `send` may still use the first one.
+    // The first attempt may change `init`, which is our copy. The second attempt copies it, because
+    // `send` may still use the first one.
     const init = attempt === 1 ? first : ownProperties(first);
     init.headers = carriesToken ? withToken(fields, token) : fields;
     const { send } = this.#call;

@@ -1,6 +1,9 @@
 import type { AccessToken } from '@service-auth/core';
 
-/** Headers in the two forms that are fast to copy: creating a `Headers` takes longer than all other work of this package. */
+/**
+ * Headers in the two forms that are fast to copy: creating a `Headers` takes longer than all other
+ * work of this package.
+ */
 export type Fields = Record<string, string> | [name: string, value: string][];
 
 /** Copies headers of any form. */

@@ -9,7 +9,10 @@ export interface Hop {
   readonly fields: Fields;
   /** True if its body can be sent again. */
   readonly canResend: boolean;
-  /** False after a redirect out of `baseUrl`. It stays false, because the host there could choose where in the API the token goes. */
+  /**
+   * False after a redirect out of `baseUrl`. It stays false, because the host there could choose
+   * where in the API the token goes.
+   */
   readonly carriesToken: boolean;
   /** The number of redirects before this request. */
   readonly followed: number;

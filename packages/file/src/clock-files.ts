@@ -8,10 +8,16 @@ import { latestMark } from './states.ts';
 const clockFile = /^clock\.[\w-]{1,64}(\.awake)?$/;
 const keptClocks = 16;
 
-/** The lead of the store's clock over a clock that only this process reads, for each directory, in milliseconds. */
+/**
+ * The lead of the store's clock over a clock that only this process reads, for each directory, in
+ * milliseconds.
+ */
 const ofThisProcess = new Map<string, number>();
 
-/** The time information of a directory: a file for each running clock, and the states of all records. */
+/**
+ * The time information of a directory: a file for each running clock, and the states of all
+ * records.
+ */
 export function clockFiles(directory: string): ClockFiles {
   return {
     async lead(id) {

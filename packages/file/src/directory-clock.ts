@@ -1,6 +1,8 @@
 import type { RunningClock } from './kernel-clock.ts';
 
-/** A time of the store's clock (`at`), and the time of the file system's clock when it was written. */
+/**
+ * A time of the store's clock (`at`), and the time of the file system's clock when it was written.
+ */
 export interface Mark {
   readonly at: number;
   readonly writtenAt: number;
@@ -8,7 +10,10 @@ export interface Mark {
 
 /** The time information of a directory. */
 export interface ClockFiles {
-  /** The lead of the store's clock over the running clock with this id, in milliseconds; undefined if it is not decided yet. */
+  /**
+   * The lead of the store's clock over the running clock with this id, in milliseconds; undefined
+   * if it is not decided yet.
+   */
   lead(id: RunningClock['id']): Promise<number | undefined>;
   /** Calls `decide` with the time of the file system, stores the resulting lead and returns it. */
   keepLead(id: RunningClock['id'], decide: (fileSystemTime: number) => number): Promise<number>;
@@ -16,15 +21,20 @@ export interface ClockFiles {
   latest(): Promise<Mark | undefined>;
 }
 
-/** The possible difference between two readers of one running clock: the uptime has hundredths of a second, and a process may pause between two steps. */
+/**
+ * The possible difference between two readers of one running clock: the uptime has hundredths of a
+ * second, and a process may pause between two steps.
+ */
 const toleranceMs = 1_000;
 
 /**
- * The store's clock, one for all processes that share the directory. It is the running clock plus a lead. The directory keeps the lead, which is
- * decided once for each running clock. If the lead of the machine's other clock is known, it follows from that one. Otherwise the store's clock
- * continues from the latest state and adds the age of that state by the clock of the file system. The clock of the file system is the same for
- * all processes, but it can be set, so it is used only once. It is used again only if a state is from the future: then this running clock has
- * stood still, or another machine wrote the state. `notBefore` is the time of the present state.
+ * The store's clock, one for all processes that share the directory. It is the running clock plus a
+ * lead. The directory keeps the lead, which is decided once for each running clock. If the lead of
+ * the machine's other clock is known, it follows from that one. Otherwise the store's clock
+ * continues from the latest state and adds the age of that state by the clock of the file system.
+ * The clock of the file system is the same for all processes, but it can be set, so it is used only
+ * once. It is used again only if a state is from the future: then this running clock has stood
+ * still, or another machine wrote the state. `notBefore` is the time of the present state.
  */
 export async function directoryTime(
   clock: () => RunningClock,

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { errorWithAdvice } from './errors.ts';
 
 /**
- * The directory `service-auth` in the user's cache directory: `$XDG_CACHE_HOME` or `~/.cache` on Linux, `~/Library/Caches` on macOS,
- * `%LOCALAPPDATA%` on Windows.
+ * The directory `service-auth` in the user's cache directory: `$XDG_CACHE_HOME` or `~/.cache` on
+ * Linux, `~/Library/Caches` on macOS, `%LOCALAPPDATA%` on Windows.
  */
 export function defaultDirectory(platform: string = process.platform, env: NodeJS.ProcessEnv = process.env): string {
   if (platform === 'win32') return join(env['LOCALAPPDATA'] || join(homedir(), 'AppData', 'Local'), 'service-auth');
@@ -15,7 +15,10 @@ export function defaultDirectory(platform: string = process.platform, env: NodeJ
   return join(cache, 'service-auth');
 }
 
-/** Creates the directory if it is missing. Rejects for a directory that other users can read or write, and for one on a network file system. */
+/**
+ * Creates the directory if it is missing. Rejects for a directory that other users can read or
+ * write, and for one on a network file system.
+ */
 export async function prepareDirectory(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const found = await lstat(directory);
@@ -33,7 +36,8 @@ export async function prepareDirectory(directory: string): Promise<void> {
   refuseNetwork(directory, (await statfs(directory)).type);
 }
 
-// Types of statfs(2) on Linux. These file systems may report the failure of a link that was made, and their caches show machines different states.
+// Types of statfs(2) on Linux. These file systems may report the failure of a link that was made,
+// and their caches show machines different states.
 const networkTypes = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],

@@ -12,11 +12,14 @@ import { openStates, type State, type States } from './states.ts';
 const storeOf = onePerConnection((_: object, path) => createStore(path));
 
 /**
- * Keeps records in a directory of this machine, for all processes of one user: command-line tools, cron jobs, workers, a developer's watch mode.
- * `directory` must be on a local disk with hard links; it is created with mode 0700 if it is missing. Default: `service-auth` in the user's cache
- * directory. The records survive crashes of processes and of the machine. Both methods reject if the directory cannot be used; the message says
- * what to do. The same directory gives the same store.
- * @throws TypeError if `directory` is no path: an empty string, an address such as `file:/var/lib/orders`, or one that begins with `~/`
+ * Keeps records in a directory of this machine, for all processes of one user: command-line tools,
+ * cron jobs, workers, a developer's watch mode. `directory` must be on a local disk with hard
+ * links; it is created with mode 0700 if it is missing. Default: `service-auth` in the user's cache
+ * directory. The records survive crashes of processes and of the machine. Both methods reject if
+ * the directory cannot be used; the message says what to do. The same directory gives the same
+ * store.
+ * @throws TypeError if `directory` is no path: an empty string, an address such as
+ * `file:/var/lib/orders`, or one that begins with `~/`
  */
 export function fileStore(directory: string = defaultDirectory()): Store {
   // An environment variable that is not set must not select the working directory.
@@ -73,7 +76,10 @@ function createStore(path: string): Store {
   };
 }
 
-/** Compares and swaps without a lock: only one process can link the file with the next number. A process that dies could leave a lock behind. */
+/**
+ * Compares and swaps without a lock: only one process can link the file with the next number. A
+ * process that dies could leave a lock behind.
+ */
 async function replace(
   states: States,
   present: State | undefined,
@@ -88,7 +94,10 @@ async function replace(
   return (await states.newest())?.version === version;
 }
 
-/** Checks after the link that the state is the newest: it may fill the gap of a state that was removed while this process was delayed. */
+/**
+ * Checks after the link that the state is the newest: it may fill the gap of a state that was
+ * removed while this process was delayed.
+ */
 async function isInPlace(states: States, { number, version }: State): Promise<boolean> {
   const [newest] = await states.numbers();
   if (newest === number) return true;

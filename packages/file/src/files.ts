@@ -7,8 +7,9 @@ const temporary = /^t\.[\w-]+$/;
 const orphanedAfterMs = 3_600_000;
 
 /**
- * Creates a complete file with this content on disk. Returns false if the name exists already. The hard link makes this one atomic step, even if
- * other processes do the same or this process dies; then it leaves only a temporary file that is never read.
+ * Creates a complete file with this content on disk. Returns false if the name exists already. The
+ * hard link makes this one atomic step, even if other processes do the same or this process dies;
+ * then it leaves only a temporary file that is never read.
  */
 export function writeOnce(directory: string, name: string, content: string): Promise<boolean> {
   const fill = async (file: FileHandle) => {
@@ -19,8 +20,9 @@ export function writeOnce(directory: string, name: string, content: string): Pro
 }
 
 /**
- * Creates or replaces a file in one step. `contentAt` gets the time at which the file system created the file. Without a name the file is removed
- * again. The file is not synced, because it is useless after a crash of the machine.
+ * Creates or replaces a file in one step. `contentAt` gets the time at which the file system
+ * created the file. Without a name the file is removed again. The file is not synced, because it is
+ * useless after a crash of the machine.
  */
 export async function writeStamped(
   directory: string,
@@ -74,7 +76,8 @@ function noLinks(directory: string): Error {
   );
 }
 
-// Windows has neither flag. Without O_NONBLOCK, opening a pipe in the place of a file would block one of Node's few threads for files.
+// Windows has neither flag. Without O_NONBLOCK, opening a pipe in the place of a file would block
+// one of Node's few threads for files.
 const readOnly = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** The text of a file; undefined if the file is missing. Does not follow a symbolic link. */
@@ -92,12 +95,18 @@ export async function readText(directory: string, name: string): Promise<string 
   }
 }
 
-/** Removes files. Ignores missing files, and files that cannot be removed now: a later call tries again. */
+/**
+ * Removes files. Ignores missing files, and files that cannot be removed now: a later call tries
+ * again.
+ */
 export async function removeAll(directory: string, names: readonly string[]): Promise<void> {
   await Promise.all(names.map((name) => unlink(join(directory, name)).catch(() => {})));
 }
 
-/** Removes the temporary files of processes that died while writing. The clock of the file system decides their age: the directory was changed just now. */
+/**
+ * Removes the temporary files of processes that died while writing. The clock of the file system
+ * decides their age: the directory was changed just now.
+ */
 export async function removeOrphans(directory: string): Promise<void> {
   const names = (await readdir(directory)).filter((name) => temporary.test(name));
   if (names.length === 0) return;

@@ -17,7 +17,10 @@ export interface Kernel {
   read(path: string): string | undefined;
   /** The target of a link below /proc; undefined if it is missing. */
   link(path: string): string | undefined;
-  /** True if a file below /proc comes from the kernel itself, and not from a program that is mounted over it. */
+  /**
+   * True if a file below /proc comes from the kernel itself, and not from a program that is mounted
+   * over it.
+   */
   isGenuine(path: string): boolean;
   /** Seconds since the start of the machine, including sleep, as in /proc/uptime. */
   uptime(): number;
@@ -38,7 +41,8 @@ function unlessMissing<Result>(read: () => Result): Result | undefined {
 const { bigint: monotonic } = process.hrtime;
 const procFileSystem = 0x9fa0;
 
-// The calls are synchronous, because these files are memory of the kernel: a read takes microseconds, and a thread of the pool would take longer.
+// The calls are synchronous, because these files are memory of the kernel: a read takes
+// microseconds, and a thread of the pool would take longer.
 export const thisKernel: Kernel = {
   read: (path) => unlessMissing(() => readFileSync(`/proc/${path}`, 'utf8')),
   link: (path) => unlessMissing(() => readlinkSync(`/proc/${path}`)),
@@ -48,10 +52,12 @@ export const thisKernel: Kernel = {
 };
 
 /**
- * The clock of the kernel, which is the same in all containers of a machine. On Linux a container can have its own uptime and monotonic clock in two
- * ways. A time namespace adds an offset: the kernel reports it, and this function subtracts it. lxcfs mounts its own file over /proc/uptime: this
- * function then does not read the file and uses the monotonic clock, with another id, because that clock does not count sleep. If the kernel
- * reports too little, as outside Linux, the result is the monotonic clock of this process.
+ * The clock of the kernel, which is the same in all containers of a machine. On Linux a container
+ * can have its own uptime and monotonic clock in two ways. A time namespace adds an offset: the
+ * kernel reports it, and this function subtracts it. lxcfs mounts its own file over /proc/uptime:
+ * this function then does not read the file and uses the monotonic clock, with another id, because
+ * that clock does not count sleep. If the kernel reports too little, as outside Linux, the result
+ * is the monotonic clock of this process.
  */
 export function kernelClock(kernel: Kernel = thisKernel): RunningClock {
   const awakeMs = Number(kernel.monotonic() / 1_000n) / 1_000;
@@ -67,7 +73,10 @@ export function kernelClock(kernel: Kernel = thisKernel): RunningClock {
   }
 }
 
-/** The lead of this process's clocks over the machine's, in milliseconds; undefined if the kernel does not report it. */
+/**
+ * The lead of this process's clocks over the machine's, in milliseconds; undefined if the kernel
+ * does not report it.
+ */
 function offsetsOf(kernel: Kernel): { monotonic: number; boottime: number } | undefined {
   const own = kernel.link('self/ns/time');
   // This kernel has no time namespaces.

@@ -29,7 +29,10 @@ export interface States {
 }
 
 const header = 'service-auth-file/1';
-/** The number of kept states. A reader may be about to read them, and a delayed writer learns from them whether others built on its state. */
+/**
+ * The number of kept states. A reader may be about to read them, and a delayed writer learns from
+ * them whether others built on its state.
+ */
 const keptStates = 16;
 
 export function openStates(directory: string, key: string): States {
@@ -60,7 +63,8 @@ export function openStates(directory: string, key: string): States {
         const [number] = await numbers();
         if (number === undefined) return undefined;
         const state = await read(number);
-        // If the file is missing, others wrote so many states meanwhile that it was removed: read again.
+        // If the file is missing, others wrote so many states meanwhile that it was removed: read
+        // again.
         if (state) return state;
       }
     },
@@ -90,14 +94,16 @@ export async function latestMark(directory: string): Promise<Mark | undefined> {
 }
 
 function encode({ version, replaced, at, record }: State): string {
-  // Without a prototype, so that no `toJSON` that somebody put on `Object.prototype` writes something else.
+  // Without a prototype, so that no `toJSON` that somebody put on `Object.prototype` writes
+  // something else.
   const content = JSON.stringify({ __proto__: null, version, replaced, at, record });
   return `${header} ${digest(content)}\n${content}\n`;
 }
 
 function decode(text: string, number: number): State {
   const [head, content = ''] = text.split('\n');
-  // Return a damaged file unchanged: core recognises that it is no record, reports it, and does not overwrite it.
+  // Return a damaged file unchanged: core recognises that it is no record, reports it, and does not
+  // overwrite it.
   if (head !== `${header} ${digest(content)}`) {
     return { number, version: `damaged ${digest(text)}`, replaced: undefined, at: 0, record: text };
   }

@@ -4,10 +4,16 @@ import { type Options, RequestError, TimeoutError } from 'got';
 
 type Limits = Pick<Options, 'signal' | 'timeout'>;
 
-/** By each error that got sees when a wait ended too late: the error that says what the request waited for. */
+/**
+ * By each error that got sees when a wait ended too late: the error that says what the request
+ * waited for.
+ */
 const causes = new WeakMap<Error, Error>();
 
-/** Starts to wait for a token, until `signal` or `timeout.request` ends the wait. got itself does not time the hooks before a request. */
+/**
+ * Starts to wait for a token, until `signal` or `timeout.request` ends the wait. got itself does
+ * not time the hooks before a request.
+ */
 export function waitForToken(auth: TokenSource, limits: Limits): Promise<AccessToken> {
   return auth.getToken(limitsOf(limits));
 }
@@ -21,7 +27,10 @@ export function limitsOf({
   return signal || maxWaitMs !== undefined ? { signal, maxWaitMs } : undefined;
 }
 
-/** Rejects as got times out if `timeout.request` ends the wait, so that got tries again as it does after its own time-outs. */
+/**
+ * Rejects as got times out if `timeout.request` ends the wait, so that got tries again as it does
+ * after its own time-outs.
+ */
 export async function inTime<Result>(wait: Promise<Result>, { timeout }: Limits): Promise<Result> {
   try {
     return await wait;
@@ -33,7 +42,9 @@ export async function inTime<Result>(wait: Promise<Result>, { timeout }: Limits)
   }
 }
 
-/** Returns the error of got for a wait that ended too late. Undefined: `error` has another reason. */
+/**
+ * Returns the error of got for a wait that ended too late. Undefined: `error` has another reason.
+ */
 export function timeoutError(error: RequestError): RequestError | undefined {
   const { cause, request, timings } = error;
   const waitedFor = cause instanceof Error ? causes.get(cause) : undefined;

@@ -18,9 +18,9 @@ export function createHiddenTokens(): HiddenTokens {
   return {
     tokenIn: (headers) => tokens.get(Object(headers['authorization'])),
     addTo(options, token) {
-      // Node sends this value as text, and printing does not show it. got's errors contain the headers, and got calls no hook
-      // with the errors of an abort, of `cancel()`, of a stream that the application destroys, and of a `json()` that finds
-      // no JSON.
+      // Node sends this value as text, and printing does not show it. got's errors contain the
+      // headers, and got calls no hook with the errors of an abort, of `cancel()`, of a stream that
+      // the application destroys, and of a `json()` that finds no JSON.
       const hidden = { toString: () => token.authorization };
       tokens.set(hidden, token);
       options.headers['authorization'] = hidden as never;
@@ -38,8 +38,8 @@ export function authorizationIn(headers: Headers): unknown {
 }
 
 /**
- * Returns whether the application set this `Authorization`. An object is the token of another client, or of the same client if
- * it was attached twice.
+ * Returns whether the application set this `Authorization`. An object is the token of another
+ * client, or of the same client if it was attached twice.
  */
 export function isOwn(authorization: unknown): boolean {
   return typeof authorization === 'string' || Array.isArray(authorization);

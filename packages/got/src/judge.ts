@@ -6,7 +6,10 @@ export type IsRejected = (
   response: Pick<Response, 'statusCode' | 'headers'> & Partial<Response>,
 ) => boolean | Promise<boolean>;
 
-/** Asks the rule of the application whether an answer rejects the token. Without a rule, the status decides. */
+/**
+ * Asks the rule of the application whether an answer rejects the token. Without a rule, the status
+ * decides.
+ */
 export function judge(isRejected: IsRejected | undefined, response: Response): boolean | Promise<boolean> {
   const { statusCode, headers, request } = response;
   if (!isRejected) return rejectsToken(statusCode);

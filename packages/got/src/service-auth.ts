@@ -28,15 +28,20 @@ import { rememberForm, replayOf } from './form.ts';
 import { authorizationIn, createHiddenTokens, isOwn } from './headers.ts';
 import { type IsRejected, judge } from './judge.ts';
 
-/** The result of {@link serviceAuth}, for `got.extend()`. It has no other options, because got infers the return type of requests from them. */
+/**
+ * The result of {@link serviceAuth}, for `got.extend()`. It has no other options, because got
+ * infers the return type of requests from them.
+ */
 export type ServiceAuthGotExtension = Required<Pick<ExtendOptions, 'handlers' | 'hooks'>>;
 
 /** Options of {@link serviceAuth}. */
 export interface ServiceAuthGotOptions {
   /**
-   * Returns whether an answer rejects the token, for an API that answers an expired token with 403, 400 or even 200. Such an answer is treated as a 401 is by
-   * default, and no other one is, not even a 401. It is asked only about requests that had the token. `response` is as in got's `afterResponse`; of a stream
-   * it has only status and headers. What it throws or rejects with is the `cause` of the RequestError with which the request fails. Default: the status is 401.
+   * Returns whether an answer rejects the token, for an API that answers an expired token with 403,
+   * 400 or even 200. Such an answer is treated as a 401 is by default, and no other one is, not
+   * even a 401. It is asked only about requests that had the token. `response` is as in got's
+   * `afterResponse`; of a stream it has only status and headers. What it throws or rejects with is
+   * the `cause` of the RequestError with which the request fails. Default: the status is 401.
    */
   readonly isRejected?: IsRejected | undefined;
 }
@@ -47,8 +52,9 @@ const isExempt = ({ context }: Pick<Options, 'context'>) =>
   Object.hasOwn(context, 'serviceAuth') && context['serviceAuth'] === false;
 
 /**
- * Options for `got.extend()` that add the token of `auth` to every request whose URL `auth.covers()`, and send it once more if the API answers
- * 401 and another token is available. Other requests, requests with their own `Authorization`, and requests with
+ * Options for `got.extend()` that add the token of `auth` to every request whose URL
+ * `auth.covers()`, and send it once more if the API answers 401 and another token is available.
+ * Other requests, requests with their own `Authorization`, and requests with
  * `{ context: { serviceAuth: false } }` are sent unchanged.
  * @throws TypeError if `auth` is no client or has no `baseUrl`, or if `isRejected` is no function
  */
@@ -76,8 +82,8 @@ export function serviceAuth(auth: TokenSource, { isRejected }: ServiceAuthGotOpt
   };
 
   /**
-   * Returns the token that an answer rejects. Undefined: it rejects none. Reports the token that the answer accepts. A verdict
-   * that is known needs no promise.
+   * Returns the token that an answer rejects. Undefined: it rejects none. Reports the token that
+   * the answer accepts. A verdict that is known needs no promise.
    */
   function rejectedBy(response: Response): AccessToken | undefined | Promise<AccessToken | undefined> {
     judged.add(response);
@@ -145,7 +151,8 @@ export function serviceAuth(auth: TokenSource, { isRejected }: ServiceAuthGotOpt
     const next = await inTime(waiting, options);
     if (!next) return response;
     const { calculateDelay } = options.retry;
-    // got counts the second attempt as a retry, but the application limits the number of its own retries.
+    // got counts the second attempt as a retry, but the application limits the number of its own
+    // retries.
     response.request.retryCount -= 1;
     const changes: OptionsInit = {
       ...replay,

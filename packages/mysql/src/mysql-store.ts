@@ -6,8 +6,8 @@ import { defaultTable, namesOf, statementsToCreate } from './procedures.ts';
 /** Options of {@link mysqlStore} and {@link createTable}. */
 export interface MysqlStoreOptions {
   /**
-   * The name of the table, with or without a database: letters, digits and underscores, 59 at most. The procedures are `<table>_load` and `<table>_swap`.
-   * Default `service_auth`.
+   * The name of the table, with or without a database: letters, digits and underscores, 59 at most.
+   * The procedures are `<table>_load` and `<table>_swap`. Default `service_auth`.
    */
   table?: string | undefined;
 }
@@ -27,9 +27,11 @@ const reasons: readonly Reason[] = [
 const storeOf = onePerConnection(createStore);
 
 /**
- * Keeps records in MySQL (5.7 and newer) or MariaDB (10.3 and newer), one row for each client of the service. Every operation is one call of a procedure, in
- * its own transaction. Both methods reject if the database does not answer, if another session locks the table or the row for more than a second, if the
- * server is read-only, if the connection is in a transaction, or if the table or its procedures are missing. The same `pool` and `table` give the same store.
+ * Keeps records in MySQL (5.7 and newer) or MariaDB (10.3 and newer), one row for each client of
+ * the service. Every operation is one call of a procedure, in its own transaction. Both methods
+ * reject if the database does not answer, if another session locks the table or the row for more
+ * than a second, if the server is read-only, if the connection is in a transaction, or if the table
+ * or its procedures are missing. The same `pool` and `table` give the same store.
  * @throws TypeError if `pool` is no pool of mysql2 or mariadb, or if `table` is no valid name
  */
 export function mysqlStore(pool: MysqlPool, { table = defaultTable }: MysqlStoreOptions = {}): Store {
@@ -65,14 +67,17 @@ function createStore(pool: MysqlPool, table: string): Store {
 }
 
 /**
- * The SQL that creates the table and its two procedures, for migrations by hand: three statements, without a delimiter at their ends. The procedures
- * contain semicolons, so the program `mysql` needs another delimiter for them. They run with the rights of their caller.
+ * The SQL that creates the table and its two procedures, for migrations by hand: three statements,
+ * without a delimiter at their ends. The procedures contain semicolons, so the program `mysql`
+ * needs another delimiter for them. They run with the rights of their caller.
  */
 export function createTableSql({ table }: MysqlStoreOptions = {}): string[] {
   return statementsToCreate(namesOf(table));
 }
 
-/** Creates the table and its procedures if they are missing. Several processes may call it at once. */
+/**
+ * Creates the table and its procedures if they are missing. Several processes may call it at once.
+ */
 export async function createTable(pool: MysqlPool, options: MysqlStoreOptions = {}): Promise<void> {
   checkPool(pool);
   for (const sql of createTableSql(options)) {

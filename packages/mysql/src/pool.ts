@@ -3,8 +3,8 @@ import { createStatements, type Row, type Statements } from '@service-auth/core/
 import { storeError } from '@service-auth/core/store';
 
 /**
- * A pool of mysql2, of its promise or its callback interface; a pool of the `mariadb` driver; or any other object whose `query()` returns a promise of
- * what a pool of these resolves with.
+ * A pool of mysql2, of its promise or its callback interface; a pool of the `mariadb` driver; or
+ * any other object whose `query()` returns a promise of what a pool of these resolves with.
  */
 export interface MysqlPool {
   query(sql: string, values: never): unknown;
@@ -23,7 +23,8 @@ export function statementsOf(pool: MysqlPool): Statements {
 
 function createStatementsOf(pool: MysqlPool): Statements {
   return createStatements({
-    // As bytes, the values depend neither on the character set of the connection nor on NO_BACKSLASH_ESCAPES.
+    // As bytes, the values depend neither on the character set of the connection nor on
+    // NO_BACKSLASH_ESCAPES.
     query: async (text, values) =>
       firstRow(
         await run(
@@ -53,8 +54,9 @@ export function numberOf(error: unknown): unknown {
 }
 
 /**
- * The first row of what a procedure returned. mysql2 resolves with `[[rows, status], fields]`, mariadb with `[rows, status]`. A row is an object, or an
- * array if the pool has the option `rowsAsArray`.
+ * The first row of what a procedure returned. mysql2 resolves with `[[rows, status], fields]`,
+ * mariadb with `[rows, status]`. A row is an object, or an array if the pool has the option
+ * `rowsAsArray`.
  */
 function firstRow(answer: unknown): Row {
   let first = answer;

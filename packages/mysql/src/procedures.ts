@@ -6,7 +6,9 @@ export interface Names {
   readonly swapProcedure: string;
 }
 
-/** MySQL refuses names of more than 64 characters, and the procedures have five more than the table. */
+/**
+ * MySQL refuses names of more than 64 characters, and the procedures have five more than the table.
+ */
 const maxTableLength = 59;
 
 export const defaultTable = 'service_auth';
@@ -22,7 +24,10 @@ const key = 'varbinary(767)';
 const version = 'varbinary(255)';
 const record = 'mediumblob';
 
-/** SYSDATE() goes on within a procedure, and UNIX_TIMESTAMP() of old servers ends in 2038. The procedures set the time zone to UTC before. */
+/**
+ * SYSDATE() goes on within a procedure, and UNIX_TIMESTAMP() of old servers ends in 2038. The
+ * procedures set the time zone to UTC before.
+ */
 const clock = "timestampdiff(microsecond, '1970-01-01', sysdate(3)) div 1000";
 
 /** The SQL that creates the table and its procedures, a statement each. */
@@ -42,8 +47,10 @@ ${bodyOf(
   `declare next_version ${version};
   declare next_record ${record};`,
 )}`,
-    // The condition also matches the new version, so a repeated change reports the same result as the first one. The row stays locked until
-    // the commit. So the version that it has then tells who wrote it, which numbers of affected rows do not: the options of the connection change them.
+    // The condition also matches the new version, so a repeated change reports the same result as
+    // the first one. The row stays locked until the commit. So the version that it has then tells
+    // who wrote it, which numbers of affected rows do not: the options of the connection change
+    // them.
     `create procedure ${swapProcedure}(in at_key ${key}, in expected ${version}, in next_version ${version}, in next_record ${record})
 sql security invoker
 ${bodyOf(
@@ -65,8 +72,10 @@ ${bodyOf(
 }
 
 /**
- * The body of a procedure: a transaction, then the row of the answer. SET TRANSACTION fails within a transaction of the session, whose rollback would take
- * back what was counted. The server ends a wait for a lock after a second, which is its shortest. The settings of the session are as before afterwards.
+ * The body of a procedure: a transaction, then the row of the answer. SET TRANSACTION fails within
+ * a transaction of the session, whose rollback would take back what was counted. The server ends a
+ * wait for a lock after a second, which is its shortest. The settings of the session are as before
+ * afterwards.
  */
 function bodyOf(transaction: string, answer: string, variables: string): string {
   const restore = 'set session lock_wait_timeout = table_wait, innodb_lock_wait_timeout = row_wait, time_zone = zone;';

@@ -21,13 +21,16 @@ export interface ServiceAuthHttpStaticOptions {
   name?: string | undefined;
   /** True if all modules see the HttpService without importing this one. Default false. */
   global?: boolean | undefined;
-  /** Modules that this module imports. Add the module that provides the client if it is not global. Default: none. */
+  /**
+   * Modules that this module imports. Add the module that provides the client if it is not global.
+   * Default: none.
+   */
   imports?: NonNullable<ModuleMetadata['imports']>;
 }
 
 /**
- * Options that a factory may return for {@link ServiceAuthHttpModule.registerAsync}: those of `axios.create`, and those of `attachServiceAuth`.
- * Default of `baseURL`: the client's `baseUrl`.
+ * Options that a factory may return for {@link ServiceAuthHttpModule.registerAsync}: those of
+ * `axios.create`, and those of `attachServiceAuth`. Default of `baseURL`: the client's `baseUrl`.
  */
 export interface ServiceAuthHttpOptions extends CreateAxiosDefaults, AttachServiceAuthOptions {}
 
@@ -47,7 +50,8 @@ interface ConfigurableModule {
   registerAsync(options: ServiceAuthHttpModuleAsyncOptions): DynamicModule;
 }
 
-// The module is transient: a second registration, even with equal options, gets an HttpService of its own.
+// The module is transient: a second registration, even with equal options, gets an HttpService of
+// its own.
 const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<ServiceAuthHttpOptions>({
   alwaysTransient: true,
 })
@@ -64,15 +68,16 @@ const Configurable: ConfigurableModule = Object.assign(ConfigurableModuleClass, 
 });
 
 /**
- * Provides an `HttpService` of `@nestjs/axios` that adds the token. It changes no other HttpService,
- * and is private to the importing module unless it is registered with `global: true`.
+ * Provides an `HttpService` of `@nestjs/axios` that adds the token. It changes no other
+ * HttpService, and is private to the importing module unless it is registered with `global: true`.
  */
 export class ServiceAuthHttpModule extends Configurable {
   /**
-   * Attaches the token of `auth`, a client or what its `for()` returns, to an existing `HttpService`.
-   * Returns a function that detaches it. Call it in a provider's factory: `onModuleInit` is too late
-   * for requests that other providers send in theirs.
-   * @throws Error for the `HttpService` of an `HttpModule` without options, because it is the default axios instance of the whole process
+   * Attaches the token of `auth`, a client or what its `for()` returns, to an existing
+   * `HttpService`. Returns a function that detaches it. Call it in a provider's factory:
+   * `onModuleInit` is too late for requests that other providers send in theirs.
+   * @throws Error for the `HttpService` of an `HttpModule` without options, because it is the
+   * default axios instance of the whole process
    */
   static attachTo(httpService: HttpService, auth: TokenSource, options?: AttachServiceAuthOptions): () => void {
     const { axiosRef } = httpService;

@@ -19,8 +19,9 @@ export interface ClientLifecycle extends OnModuleInit, OnApplicationBootstrap, O
 }
 
 /**
- * Creates no client before `open()`, so a test that overrides the client creates and warms up no other one.
- * It needs no `onModuleDestroy`: core has no timer to stop, because calls of `getToken()` start the renewals.
+ * Creates no client before `open()`, so a test that overrides the client creates and warms up no
+ * other one. It needs no `onModuleDestroy`: core has no timer to stop, because calls of
+ * `getToken()` start the renewals.
  */
 export function createClientLifecycle(name: string | undefined): ClientLifecycle {
   const context = name === undefined ? 'ServiceAuth' : `ServiceAuth:${name}`;
@@ -42,21 +43,26 @@ export function createClientLifecycle(name: string | undefined): ClientLifecycle
       }
       return opened;
     },
-    // Nest calls this for one module after the other. It begins the warm-ups of all clients before it waits for the first of them.
+    // Nest calls this for one module after the other. It begins the warm-ups of all clients before
+    // it waits for the first of them.
     onModuleInit() {
       void warmUpFirst?.();
     },
     async onApplicationBootstrap() {
       await warmUpFirst?.();
     },
-    // Close the client no earlier: until now the HTTP server has answered requests, which may need a token.
+    // Close the client no earlier: until now the HTTP server has answered requests, which may need
+    // a token.
     async onApplicationShutdown() {
       await client?.close();
     },
   };
 }
 
-/** Waits for a token, at most `timeoutMs`. The time-out ends only this wait: the client's token request continues, and the first caller joins it. */
+/**
+ * Waits for a token, at most `timeoutMs`. The time-out ends only this wait: the client's token
+ * request continues, and the first caller joins it.
+ */
 async function warmUpClient(
   client: ServiceAuth,
   { timeoutMs = defaultTimeoutMs, clock }: ServiceAuthOptions,

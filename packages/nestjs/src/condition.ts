@@ -18,7 +18,8 @@ export interface Condition {
 /** A clock without timers. */
 type Readings = Pick<Clock, 'now' | 'monotonic'>;
 
-// Health checks of another build of this package find the condition by this symbol: a process may load the ES module and the CommonJS build.
+// Health checks of another build of this package find the condition by this symbol: a process may
+// load the ES module and the CommonJS build.
 const conditionKey: unique symbol = Symbol.for('@service-auth/nestjs');
 const maxSleepMs = 7 * 86_400_000;
 const machine: Readings = { now: Date.now, monotonic: () => performance.now() };
@@ -55,7 +56,8 @@ export function trackCondition(client: Pick<ServiceAuth, 'subscribe'>, clock: Re
         fail(event.code, event.retryAt);
         break;
       case 'token_unavailable':
-        // A caller whose time ended may have waited while the client looked whether its token is still good.
+        // A caller whose time ended may have waited while the client looked whether its token is
+        // still good.
         if (event.code !== 'ERR_TOKEN_PENDING') tokenLeftMs = () => 0;
         break;
       case 'token_reset':
@@ -80,8 +82,9 @@ export function conditionOf(client: object): Condition | undefined {
 }
 
 /**
- * Counts milliseconds down, as core does for its token: by the monotonic clock, which may stand still while the machine sleeps. A wall clock that is ahead of it by up
- * to a week shows a sleep; a wall clock that made any other step is ignored.
+ * Counts milliseconds down, as core does for its token: by the monotonic clock, which may stand
+ * still while the machine sleeps. A wall clock that is ahead of it by up to a week shows a sleep; a
+ * wall clock that made any other step is ignored.
  */
 function countdown(durationMs: number, clock: Readings): () => number {
   const [wall, monotonic] = [clock.now(), clock.monotonic()];

@@ -8,7 +8,10 @@ import {
 
 const iso = (at: number): string => new Date(at).toISOString();
 
-/** Logs the events of a client with Nest's logger, one line per event. A day without failures has one or two lines of level `log`. */
+/**
+ * Logs the events of a client with Nest's logger, one line per event. A day without failures has
+ * one or two lines of level `log`.
+ */
 export function eventLog(context: string): ServiceAuthEventListener {
   const logger = new Logger(context);
   return (event) => {
@@ -82,7 +85,10 @@ function messageOf(event: ServiceAuthEvent): string {
   }
 }
 
-/** The reason comes before the numbers, because what a new record allows would look like what is spent. */
+/**
+ * The reason comes before the numbers, because what a new record allows would look like what is
+ * spent.
+ */
 function whyRefused({ newRecord, limit, used, usable }: ServiceAuthEventFields['issuance_refused']): string {
   if (newRecord)
     return `the record is new, so until ${iso(newRecord.until)} only ${newRecord.allowed} of ${limit} tokens may be issued`;

@@ -21,15 +21,19 @@ export interface Health {
 
 interface Trouble {
   readonly code?: ServiceAuthErrorCode;
-  /** A caller without a token gets none before this instant, in epoch milliseconds of the client's clock. */
+  /**
+   * A caller without a token gets none before this instant, in epoch milliseconds of the client's
+   * clock.
+   */
   readonly blockedUntil: number;
   /** When to try again, in epoch milliseconds. Default: `blockedUntil`. */
   readonly retryAt?: number | undefined;
 }
 
 /**
- * `down`: a caller that asks for a token now gets none. `degraded`: tokens are available, but the budget is low, the last token request failed, or
- * the store does not answer. `up` otherwise, also before the first token. The check reads the store and never asks for a token, because a probe
+ * `down`: a caller that asks for a token now gets none. `degraded`: tokens are available, but the
+ * budget is low, the last token request failed, or the store does not answer. `up` otherwise, also
+ * before the first token. The check reads the store and never asks for a token, because a probe
  * must not spend the budget that it reports.
  */
 export async function healthOf(client: ServiceAuth, lowBudget?: number): Promise<Health> {
@@ -51,16 +55,21 @@ export async function healthOf(client: ServiceAuth, lowBudget?: number): Promise
 
   const { code, blockedUntil, retryAt = blockedUntil } = worst;
   const isClosed = isServiceAuthError(failure) && failure.code === 'ERR_CLOSED';
-  // peekToken() hides a token that must be revalidated in a shared store first. If the store fails, the client serves this token all the same.
+  // peekToken() hides a token that must be revalidated in a shared store first. If the store fails,
+  // the client serves this token all the same.
   const hasToken = client.peekToken() !== undefined || (!isClosed && condition?.hasToken === true);
-  // After `blockedUntil` the status is no longer `down`: an application that is down gets no traffic, so it would never ask for a token again.
+  // After `blockedUntil` the status is no longer `down`: an application that is down gets no
+  // traffic, so it would never ask for a token again.
   const isBlocked = blockedUntil > now;
   const again = isBlocked && Number.isFinite(retryAt) ? { retryAt: new Date(retryAt).toISOString() } : {};
   const details = { ...budget, ...(code && { code }), ...again };
   return { status: isBlocked && !hasToken ? 'down' : 'degraded', details };
 }
 
-/** The same instant, computed twice, may differ by some milliseconds. The first of such troubles stays the first. */
+/**
+ * The same instant, computed twice, may differ by some milliseconds. The first of such troubles
+ * stays the first.
+ */
 function laterFirst(one: Trouble, other: Trouble): number {
   const byMs = other.blockedUntil - one.blockedUntil;
   return Math.abs(byMs) < 1_000 ? 0 : byMs || 0;

@@ -10,17 +10,22 @@ interface HttpResponse {
   send(body: unknown): unknown;
 }
 
-/** Nest selects filters by `instanceof`, but our errors may come from another copy of core, or be the cause of an error of a client. */
+/**
+ * Nest selects filters by `instanceof`, but our errors may come from another copy of core, or be
+ * the cause of an error of a client.
+ */
 const Unavailable = Object.defineProperty(class {}, Symbol.hasInstance, {
   value: (error: unknown): boolean => serviceUnavailable(error) !== undefined,
 });
 
 /**
- * Answers 503 with `Retry-After` when a request of a user fails because there is no token. Other errors go to your other filters, or to Nest. The
- * answer has Nest's usual body and no message of ours. It is for HTTP with Express or Fastify.
+ * Answers 503 with `Retry-After` when a request of a user fails because there is no token. Other
+ * errors go to your other filters, or to Nest. The answer has Nest's usual body and no message of
+ * ours. It is for HTTP with Express or Fastify.
  *
- * Register it with `app.useGlobalFilters(new ServiceAuthExceptionFilter())`, with `{ provide: APP_FILTER, useClass: ServiceAuthExceptionFilter }`, or
- * with `@UseFilters(ServiceAuthExceptionFilter)`.
+ * Register it with `app.useGlobalFilters(new ServiceAuthExceptionFilter())`, with
+ * `{ provide: APP_FILTER, useClass: ServiceAuthExceptionFilter }`, or with
+ * `@UseFilters(ServiceAuthExceptionFilter)`.
  */
 export class ServiceAuthExceptionFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
@@ -33,5 +38,6 @@ export class ServiceAuthExceptionFilter implements ExceptionFilter {
   }
 }
 
-// The decorator is a plain call, because these sources also run without a build, and Node strips types but not decorators.
+// The decorator is a plain call, because these sources also run without a build, and Node strips
+// types but not decorators.
 Catch(Unavailable)(ServiceAuthExceptionFilter);

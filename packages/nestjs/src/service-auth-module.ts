@@ -16,13 +16,17 @@ import { createTestingServiceAuth, type TestingServiceAuthOptions } from './test
 
 /** Options that Nest needs before it runs a factory. */
 export interface ServiceAuthStaticOptions {
-  /** The name of the client, for `@InjectServiceAuth(name)`. Default: none; the class `ServiceAuth` injects the client. */
+  /**
+   * The name of the client, for `@InjectServiceAuth(name)`. Default: none; the class `ServiceAuth`
+   * injects the client.
+   */
   name?: string | undefined;
   /** True if all modules see the client without importing this one. Default true. */
   isGlobal?: boolean | undefined;
   /**
-   * Whether the start of the application waits for a token, at most `timeoutMs` (default 30,000 ms). The limit includes the token endpoint, the store,
-   * the secret and other processes. Several clients begin together. Without a token the application still starts and logs a warning.
+   * Whether the start of the application waits for a token, at most `timeoutMs` (default 30,000
+   * ms). The limit includes the token endpoint, the store, the secret and other processes. Several
+   * clients begin together. Without a token the application still starts and logs a warning.
    * Default false: the start uses no network.
    */
   warmUp?: boolean | undefined;
@@ -40,7 +44,10 @@ export type ServiceAuthOptionsFactory = ConfigurableModuleOptionsFactory<
   'createServiceAuthOptions'
 >;
 
-/** Options of {@link ServiceAuthModule.forRootAsync}: `useFactory`, `useClass` or `useExisting`, with `inject` and `imports`. */
+/**
+ * Options of {@link ServiceAuthModule.forRootAsync}: `useFactory`, `useClass` or `useExisting`,
+ * with `inject` and `imports`.
+ */
 export interface ServiceAuthModuleAsyncOptions
   extends ConfigurableModuleAsyncOptions<ServiceAuthFactoryOptions, 'createServiceAuthOptions'>,
     ServiceAuthStaticOptions {}
@@ -55,9 +62,14 @@ export interface ServiceAuthTestingModuleOptions extends TestingServiceAuthOptio
 
 interface ConfigurableModule {
   new (): object;
-  /** Provides a client with these options: those of `createServiceAuth`, and `name`, `isGlobal`, `warmUp`. */
+  /**
+   * Provides a client with these options: those of `createServiceAuth`, and `name`, `isGlobal`,
+   * `warmUp`.
+   */
   forRoot(options: ServiceAuthModuleOptions): DynamicModule;
-  /** Provides a client whose options are known only at run time, for example from `ConfigService`. */
+  /**
+   * Provides a client whose options are known only at run time, for example from `ConfigService`.
+   */
   forRootAsync(options: ServiceAuthModuleAsyncOptions): DynamicModule;
 }
 
@@ -80,12 +92,15 @@ export class ServiceAuthModule extends Configurable {
   }
 }
 
-/** What {@link ServiceAuthModule.forTesting} provides in place of the clients of the application. */
+/**
+ * What {@link ServiceAuthModule.forTesting} provides in place of the clients of the application.
+ */
 type Replacement = Pick<ServiceAuthTestingModuleOptions, 'baseUrl'> & { readonly client: ServiceAuth };
 
 const replacementToken = 'service-auth client for tests';
 
-// This is outside of the class, because esbuild renames a class that refers to itself, and Nest's log shows the name.
+// This is outside of the class, because esbuild renames a class that refers to itself, and Nest's
+// log shows the name.
 function testingModule({ names = [], baseUrl, ...options }: ServiceAuthTestingModuleOptions): DynamicModule {
   const client = createTestingServiceAuth(options);
   const replacement: Replacement = { client, baseUrl };

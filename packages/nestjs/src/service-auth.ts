@@ -2,11 +2,11 @@ import { Inject, type InjectionToken } from '@nestjs/common';
 import type { ServiceAuth as Client } from '@service-auth/core';
 
 /**
- * A client of the service, as `@service-auth/core` describes it. The class is the type to write in a
- * constructor, and the injection token of the client without a name. `ServiceAuthModule` creates the
- * clients; nothing extends this class.
+ * A client of the service, as `@service-auth/core` describes it. The class is the type to write in
+ * a constructor, and the injection token of the client without a name. `ServiceAuthModule` creates
+ * the clients; nothing extends this class.
  */
-// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: core says which members it has, and nothing creates it
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: nothing creates it
 export abstract class ServiceAuth {}
 
 export interface ServiceAuth extends Client {
@@ -15,14 +15,17 @@ export interface ServiceAuth extends Client {
 }
 
 /**
- * The injection token of the client called `name`; without a name the class {@link ServiceAuth}. For
- * `app.get()`, `inject` and `overrideProvider()`.
+ * The injection token of the client called `name`; without a name the class {@link ServiceAuth}.
+ * For `app.get()`, `inject` and `overrideProvider()`.
  */
 export function getServiceAuthToken(name?: string): InjectionToken<ServiceAuth> {
   return name === undefined ? ServiceAuth : `service-auth:${name}`;
 }
 
-/** Injects the client called `name`; without a name the same as writing the type {@link ServiceAuth} alone. */
+/**
+ * Injects the client called `name`; without a name the same as writing the type {@link ServiceAuth}
+ * alone.
+ */
 export function InjectServiceAuth(name?: string): ParameterDecorator & PropertyDecorator {
   return Inject(getServiceAuthToken(name));
 }

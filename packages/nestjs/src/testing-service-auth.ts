@@ -35,14 +35,16 @@ const unspent: Usage = {
 };
 
 /**
- * A client for tests: it always has the same token, sends nothing and spends nothing. `covers()` is true everywhere, so that an HTTP client under
- * test shows its `Authorization` header to whatever stands in for the API. For `overrideProvider(ServiceAuth).useValue(…)`.
+ * A client for tests: it always has the same token, sends nothing and spends nothing. `covers()` is
+ * true everywhere, so that an HTTP client under test shows its `Authorization` header to whatever
+ * stands in for the API. For `overrideProvider(ServiceAuth).useValue(…)`.
  */
 export function createTestingServiceAuth(options: TestingServiceAuthOptions = {}): ServiceAuth {
   const issuedAt = Date.now();
   const { token: value = 'test-token', scheme = 'Bearer' } = options;
   const shown = { id: 'test', issuedAt, expiresAt: issuedAt + dayMs };
-  // As with a real token, printing it does not show the value, and as a string it has a character that no header may have.
+  // As with a real token, printing it does not show the value, and as a string it has a character
+  // that no header may have.
   const token = Object.defineProperties(shown, {
     value: { value },
     authorization: { value: `${scheme} ${value}` },

@@ -3,7 +3,8 @@ import type { Hold, ServiceAuth, Usage } from '@service-auth/core';
 
 type Auth = Pick<ServiceAuth, 'getUsage' | 'peekToken'>;
 
-// The SDK repeats the last value of what is not observed any more, so each gauge has a value for the usual state, too.
+// The SDK repeats the last value of what is not observed any more, so each gauge has a value for
+// the usual state, too.
 const holdKinds = Object.keys({
   backoff: true,
   credentials: true,
@@ -13,13 +14,19 @@ const holdKinds = Object.keys({
   renewal: true,
 } satisfies Record<Hold['kind'], true>);
 
-/** Stands for a budget that lasts: the longest window. JSON has no infinite number, and a collector refuses the whole batch that has one. */
+/**
+ * Stands for a budget that lasts: the longest window. JSON has no infinite number, and a collector
+ * refuses the whole batch that has one.
+ */
 const lastsSeconds = 31 * 86_400;
 
 /** A collection of metrics waits no longer for a store. */
 const readWithinMs = 2_000;
 
-/** Observes the budget of the fleet and the token of this process at each collection. Returns a function that ends it. */
+/**
+ * Observes the budget of the fleet and the token of this process at each collection. Returns a
+ * function that ends it.
+ */
 export function observeBudget(auth: Auth, meter: Meter, attributes: Attributes): () => void {
   const gauges = gaugesOf(meter);
   const observables = Object.values(gauges);

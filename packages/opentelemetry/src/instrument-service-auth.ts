@@ -11,19 +11,24 @@ export interface InstrumentationOptions {
   /** The provider of the traces. Default: the global one. */
   tracerProvider?: TracerProvider | undefined;
   /**
-   * Attributes of every measurement and span. If a process has clients of several client ids, give each a name, such as `{ client: 'orders' }`:
-   * otherwise the measurements of one replace those of the other. Default: none.
+   * Attributes of every measurement and span. If a process has clients of several client ids, give
+   * each a name, such as `{ client: 'orders' }`: otherwise the measurements of one replace those of
+   * the other. Default: none.
    */
   attributes?: Attributes | undefined;
-  /** True if measurements of tokens get the attribute `audience`, and spans `service_auth.audience`. Default false. */
+  /**
+   * True if measurements of tokens get the attribute `audience`, and spans `service_auth.audience`.
+   * Default false.
+   */
   audience?: boolean | undefined;
 }
 
 const name = '@service-auth/opentelemetry';
 
 /**
- * Records metrics and traces of a client: `service_auth.token.request.duration`, `service_auth.budget.usage` and others, which docs/observability.md lists.
- * It requests no token. Each collection of metrics reads the record in the store once, for 2 seconds at most.
+ * Records metrics and traces of a client: `service_auth.token.request.duration`,
+ * `service_auth.budget.usage` and others, which docs/observability.md lists. It requests no token.
+ * Each collection of metrics reads the record in the store once, for 2 seconds at most.
  * @returns a function that ends it
  */
 export function instrumentServiceAuth(

@@ -10,7 +10,9 @@ interface Acquisition {
 }
 
 /**
- * Makes a span of each acquisition: an attempt to get a token. It is a child of the span of the caller that began it and waits. An acquisition that nobody waits for has a trace of its own, and reading the record in the background has none.
+ * Makes a span of each acquisition: an attempt to get a token. It is a child of the span of the
+ * caller that began it and waits. An acquisition that nobody waits for has a trace of its own, and
+ * reading the record in the background has none.
  */
 export function acquisitionSpans(
   tracer: Tracer,

@@ -1,7 +1,10 @@
 import type { Attributes, Meter } from '@opentelemetry/api';
 import type { ServiceAuthEvent, ServiceAuthEventListener } from '@service-auth/core';
 
-/** The upper bounds of durations, in seconds. A token request ends after 30 seconds, if `timeoutMs` is not set. */
+/**
+ * The upper bounds of durations, in seconds. A token request ends after 30 seconds, if `timeoutMs`
+ * is not set.
+ */
 const boundaries = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** The events without a metric of their own. */
@@ -16,7 +19,10 @@ type Uncounted =
   | 'token_bypassed'
   | 'token_reset';
 
-/** Counts what happens to tokens, and records how long it took. Each event counts, so nothing is lost between two collections. */
+/**
+ * Counts what happens to tokens, and records how long it took. Each event counts, so nothing is
+ * lost between two collections.
+ */
 export function tokenMetrics(
   meter: Meter,
   attributesOf: (event: ServiceAuthEvent) => Attributes,

@@ -5,16 +5,25 @@ import { isInTransaction, type Queryable, statementsOf } from './statements.ts';
 
 /** Options of {@link postgresStore} and {@link createTable}. */
 export interface PostgresStoreOptions {
-  /** The name of the table, with or without a schema: letters, digits and underscores, 58 at most. The functions are `<table>_load` and `<table>_swap`. Default `service_auth`. */
+  /**
+   * The name of the table, with or without a schema: letters, digits and underscores, 58 at most.
+   * The functions are `<table>_load` and `<table>_swap`. Default `service_auth`.
+   */
   table?: string | undefined;
 }
 
-/** SQLSTATE codes if another process creates the same object: unique_violation, duplicate_table, duplicate_object (its type), duplicate_function. */
+/**
+ * SQLSTATE codes if another process creates the same object: unique_violation, duplicate_table,
+ * duplicate_object (its type), duplicate_function.
+ */
 const createdMeanwhile = ['23505', '42P07', '42710', '42723'];
 /** PostgreSQL cuts names after 63 characters, and the functions have five more than the table. */
 const maxTableLength = 58;
 
-/** A swap waits for at most three locks in turn: the table's, that of the queue for the row, and the row's. Core's deadline is at least 2 seconds. */
+/**
+ * A swap waits for at most three locks in turn: the table's, that of the queue for the row, and the
+ * row's. Core's deadline is at least 2 seconds.
+ */
 const lockTimeout = '600ms';
 
 const defaultTable = 'service_auth';
@@ -22,10 +31,13 @@ const defaultTable = 'service_auth';
 const storeOf = onePerConnection(createStore);
 
 /**
- * Keeps records in PostgreSQL (12 and newer), one row for each client of the service. Every operation is one statement in its own transaction, so
- * every pool mode of PgBouncer works. Both methods reject if the database does not answer, if another session locks the table or the row for more
- * than 600 ms, or if the table or its functions are missing. The same `pool` and `table` give the same store.
- * @throws TypeError if `pool` has no `query()`, if it is within a transaction, or if `table` is no valid name
+ * Keeps records in PostgreSQL (12 and newer), one row for each client of the service. Every
+ * operation is one statement in its own transaction, so every pool mode of PgBouncer works. Both
+ * methods reject if the database does not answer, if another session locks the table or the row for
+ * more than 600 ms, or if the table or its functions are missing. The same `pool` and `table` give
+ * the same store.
+ * @throws TypeError if `pool` has no `query()`, if it is within a transaction, or if `table` is no
+ * valid name
  */
 export function postgresStore(pool: Queryable, options: PostgresStoreOptions = {}): Store {
   if (typeof pool?.query !== 'function') {
@@ -43,7 +55,8 @@ export function postgresStore(pool: Queryable, options: PostgresStoreOptions = {
 function createStore(pool: Queryable, name: string): Store {
   const { schema, table, loadFunction, swapFunction } = namesOf({ table: name });
   const load = `select version, record, now from ${loadFunction}($1)`;
-  // A name with a schema is always the same place. Any other one may be in several, and the search path says in which of them it is.
+  // A name with a schema is always the same place. Any other one may be in several, and the search
+  // path says in which of them it is.
   const schemas = `select string_agg(regexp_replace(nspname, '[^a-zA-Z0-9_]', '?', 'g'), ', ' order by nspname)
     from pg_proc join pg_namespace on pg_namespace.oid = pronamespace where proname = '${name}_load'`;
   const firstLoad = `select version, record, now, (${schemas}) as schemas from ${loadFunction}($1)`;
@@ -74,9 +87,11 @@ function createStore(pool: Queryable, name: string): Store {
 }
 
 /**
- * The SQL that creates the table and its two functions, for migrations by hand: one statement, which ends in a semicolon. Without a schema in its name, the
- * table stands where the search path finds it already, or else in the first schema of that path. The functions stand in the same schema, name the table in
- * full, and run with the rights of their caller. They end every wait for a lock after 600 ms and do not change the settings of the session.
+ * The SQL that creates the table and its two functions, for migrations by hand: one statement,
+ * which ends in a semicolon. Without a schema in its name, the table stands where the search path
+ * finds it already, or else in the first schema of that path. The functions stand in the same
+ * schema, name the table in full, and run with the rights of their caller. They end every wait for
+ * a lock after 600 ms and do not change the settings of the session.
  */
 export function createTableSql(options: PostgresStoreOptions = {}): string {
   const { schema, name, table } = namesOf(options);
@@ -92,8 +107,8 @@ end $do$;
 }
 
 /**
- * Creates the table and its functions if they are missing. Several processes may call it at once. A table that the search path finds is not created again in
- * another schema.
+ * Creates the table and its functions if they are missing. Several processes may call it at once. A
+ * table that the search path finds is not created again in another schema.
  */
 export async function createTable(pool: Queryable, options: PostgresStoreOptions = {}): Promise<void> {
   const sql = createTableSql(options);
@@ -106,7 +121,10 @@ export async function createTable(pool: Queryable, options: PostgresStoreOptions
   }
 }
 
-/** Creates what is missing in the schema `place`. `create or replace` would fail for users who do not own the function. */
+/**
+ * Creates what is missing in the schema `place`. `create or replace` would fail for users who do
+ * not own the function.
+ */
 function unless(exists: string, create: string): string {
   return `  if ${exists} is null then execute format($create$${create}$create$, place); end if;`;
 }
@@ -124,9 +142,10 @@ end $body$`;
 }
 
 /**
- * A transaction that has written already is one of the application, whose rollback would take back what was counted. `synchronous_commit` is for this
- * transaction alone: what is acknowledged survives, whatever the session says. The condition also matches the new version, so a repeated change reports the
- * same result as the first one.
+ * A transaction that has written already is one of the application, whose rollback would take back
+ * what was counted. `synchronous_commit` is for this transaction alone: what is acknowledged
+ * survives, whatever the session says. The condition also matches the new version, so a repeated
+ * change reports the same result as the first one.
  */
 function swapFunction(name: string): string {
   return `

@@ -1,8 +1,9 @@
 import { createStatements as createStatementsOf, type Statements } from '@service-auth/core/sql';
 
 /**
- * Runs one statement with numbered parameters, in a transaction of its own: a `pg` Pool, or any other driver with three lines of adapter code. Never pass
- * a connection whose transaction somebody else begins: its rollback would take back what was counted.
+ * Runs one statement with numbered parameters, in a transaction of its own: a `pg` Pool, or any
+ * other driver with three lines of adapter code. Never pass a connection whose transaction somebody
+ * else begins: its rollback would take back what was counted.
  */
 export interface Queryable {
   query(text: string, values: string[]): Promise<{ rows: Record<string, unknown>[] }>;
@@ -25,13 +26,17 @@ export function createStatements(pool: Queryable, now?: () => number): Statement
       if (isInTransaction(pool)) throw Object.assign(new Error('within a transaction'), { code: activeTransaction });
       return (await pool.query(text, values)).rows[0];
     },
-    // At stricter isolation levels than the default, PostgreSQL fails a statement whose rows changed meanwhile, instead of reading them again.
+    // At stricter isolation levels than the default, PostgreSQL fails a statement whose rows
+    // changed meanwhile, instead of reading them again.
     isConflict: (error: unknown) => (error as { code?: unknown } | undefined)?.code === serializationFailure,
   };
   return createStatementsOf(database, now);
 }
 
-/** True for a connection within a transaction, as `pg` tells it, and for an object that is a transaction, as those of PGlite are. */
+/**
+ * True for a connection within a transaction, as `pg` tells it, and for an object that is a
+ * transaction, as those of PGlite are.
+ */
 export function isInTransaction(pool: Queryable): boolean {
   const { getTransactionStatus, commit, rollback } = pool as Queryable & Record<string, unknown>;
   if (typeof commit === 'function' || typeof rollback === 'function') return true;

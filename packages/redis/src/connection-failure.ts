@@ -11,7 +11,10 @@ export interface ConnectionFailure {
   error?: unknown;
 }
 
-/** Watches the errors of a client that connects again and again. The listeners of the application still get each of them. */
+/**
+ * Watches the errors of a client that connects again and again. The listeners of the application
+ * still get each of them.
+ */
 export function watchConnection(client: object): ConnectionFailure {
   const failure: ConnectionFailure = {};
   const events = (globalThis as Globals).process?.getBuiltinModule?.('node:events');

@@ -9,11 +9,13 @@ export interface RedisStoreOptions {
   prefix?: string | undefined;
 }
 
-// TIME advances within a script. A script may read it before a write, because Redis replicates effects since version 5.
+// TIME advances within a script. A script may read it before a write, because Redis replicates
+// effects since version 5.
 const clock = `local t = redis.call('TIME'); local now = t[1] * 1000 + math.floor(t[2] / 1000)`;
 
-// Some users may not call INFO, and managed Redis answers less. There is no warning about settings that cannot be read.
-// The client of Upstash parses every reply as JSON, if it can. No text that begins with this is JSON.
+// Some users may not call INFO, and managed Redis answers less. There is no warning about settings
+// that cannot be read. The client of Upstash parses every reply as JSON, if it can. No text that
+// begins with this is JSON.
 const mark = '=';
 const loadScript = `${clock}
 local row = redis.call('HMGET', KEYS[1], 'version', 'record')
@@ -25,7 +27,8 @@ local function info(section, pattern)
 end
 return {now, version, record, info('memory', 'maxmemory_policy:([%w-]+)'), info('persistence', 'aof_enabled:(%d)')}`;
 
-// A Redis client may send a script again if its reply was lost. If the stored version is the new one, this same call has written it.
+// A Redis client may send a script again if its reply was lost. If the stored version is the new
+// one, this same call has written it.
 const swapScript = `${clock}
 local present = redis.call('HGET', KEYS[1], 'version') or ''
 if present == ARGV[2] then return {now, 1} end
@@ -34,18 +37,20 @@ redis.call('HSET', KEYS[1], 'version', ARGV[2], 'record', ARGV[3])
 redis.call('PERSIST', KEYS[1])
 return {now, 1}`;
 
-// Some platforms refuse SHA-1, so the hashes are not computed here. A test compares them with the scripts.
+// Some platforms refuse SHA-1, so the hashes are not computed here. A test compares them with the
+// scripts.
 const loadHash = '408fb628479e9b7a6d249380ea876f317124e715';
 const swapHash = '5be2f636fc1dda58a1cc7caa22491b85c1f857a7';
 
 const storeOf = onePerConnection(createStore);
 
 /**
- * Keeps records in Redis or Valkey (6.2 and newer): single server, Sentinel, Cluster or Upstash. `client` is a client of node-redis 4 to 6, ioredis 5 to 6,
- * iovalkey or @upstash/redis. Each client of the service has one key without expiry, and each operation is one script. Replication is asynchronous, so core keeps back
- * half of the limit by default. Both methods reject if the server does not answer, is loading, read-only or out of memory, or if the cluster has no
- * node for the key.
- * The same `client` and `prefix` give the same store.
+ * Keeps records in Redis or Valkey (6.2 and newer): single server, Sentinel, Cluster or Upstash.
+ * `client` is a client of node-redis 4 to 6, ioredis 5 to 6, iovalkey or @upstash/redis. Each
+ * client of the service has one key without expiry, and each operation is one script. Replication
+ * is asynchronous, so core keeps back half of the limit by default. Both methods reject if the
+ * server does not answer, is loading, read-only or out of memory, or if the cluster has no node for
+ * the key. The same `client` and `prefix` give the same store.
  * @throws TypeError if `client` is no Redis client, or if `prefix` is no string
  */
 export function redisStore(client: RedisClient, { prefix = 'service-auth:' }: RedisStoreOptions = {}): Store {

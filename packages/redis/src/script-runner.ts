@@ -1,7 +1,10 @@
 import { abortable, explain, type Reason } from '@service-auth/core/store';
 import type { ConnectionFailure } from './connection-failure.ts';
 
-/** The methods that this package needs of a node-redis client, Sentinel or pool. Versions 4 to 6 have both. */
+/**
+ * The methods that this package needs of a node-redis client, Sentinel or pool. Versions 4 to 6
+ * have both.
+ */
 interface NodeRedisClient {
   evalSha(sha1: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
@@ -13,14 +16,20 @@ interface NodeRedisCluster {
   sendCommand(firstKey: string, isReadonly: boolean, command: string[]): Promise<unknown>;
 }
 
-/** The methods that this package needs of an ioredis or iovalkey client or cluster. Only these have `defineCommand`. */
+/**
+ * The methods that this package needs of an ioredis or iovalkey client or cluster. Only these have
+ * `defineCommand`.
+ */
 interface IoRedisClient {
   readonly defineCommand: unknown;
   evalsha(sha1: string, keys: number, ...parts: string[]): Promise<unknown>;
   eval(script: string, keys: number, ...parts: string[]): Promise<unknown>;
 }
 
-/** The methods that this package needs of a client of @upstash/redis, which sends commands by HTTP. Besides node-redis, only this has `scriptLoad`. */
+/**
+ * The methods that this package needs of a client of @upstash/redis, which sends commands by HTTP.
+ * Besides node-redis, only this has `scriptLoad`.
+ */
 interface UpstashRedisClient {
   readonly scriptLoad: unknown;
   evalsha(sha1: string, keys: string[], parts: string[]): Promise<unknown>;
@@ -33,7 +42,10 @@ export type RedisClient = NodeRedisClient | NodeRedisCluster | IoRedisClient | U
 /** A script with one key. */
 export type Script = (key: string, parts: string[], signal: AbortSignal | undefined) => Promise<unknown[]>;
 
-/** @throws TypeError if `client` is no Redis client, or if it does not answer each command by a promise of its own */
+/**
+ * @throws TypeError if `client` is no Redis client, or if it does not answer each command by a
+ * promise of its own
+ */
 export function checkClient(client: object | undefined): void {
   const { masters, evalSha, evalsha, defineCommand, scriptLoad, exec, pipeline, multi, on, options } = Object(client);
   if (!(masters || evalSha || (evalsha && (defineCommand || scriptLoad)))) {
@@ -41,7 +53,8 @@ export function checkClient(client: object | undefined): void {
       '[service-auth/redis] redisStore(client) takes a client of redis 4 to 6, ioredis 5 or 6, iovalkey or @upstash/redis, not its URL and not a promise.',
     );
   }
-  // Pipelines and transactions have exec(). The clients of ioredis have it, too, and besides it pipeline().
+  // Pipelines and transactions have exec(). The clients of ioredis have it, too, and besides it
+  // pipeline().
   const collects = exec && !pipeline;
   const hasCallbacks = evalSha && ((multi && !on) || options?.legacyMode);
   if (!collects && !hasCallbacks) return;
@@ -87,7 +100,10 @@ function missingRights(message: unknown): Reason {
   return ['MissingRights', advice, 'NOPERM', /^ERR The user executing the script can't run|ACL failure in script/];
 }
 
-/** Runs a script by its hash, the SHA-1 of the text in hexadecimal. Sends the whole script if the server does not know the hash. */
+/**
+ * Runs a script by its hash, the SHA-1 of the text in hexadecimal. Sends the whole script if the
+ * server does not know the hash.
+ */
 export function defineScript(client: RedisClient, text: string, hash: string, failure: ConnectionFailure): Script {
   async function send(whole: boolean, key: string, parts: string[]): Promise<unknown[]> {
     const script = whole ? text : hash;
@@ -101,18 +117,21 @@ export function defineScript(client: RedisClient, text: string, hash: string, fa
       else if ('scriptLoad' in client) reply = client[whole ? 'eval' : 'evalsha'](script, [key], parts);
       else reply = client[whole ? 'eval' : 'evalsha'](script, 1, key, ...parts);
       const answer = await reply;
-      // Within a transaction that the application began on this connection, the reply is the word QUEUED.
+      // Within a transaction that the application began on this connection, the reply is the word
+      // QUEUED.
       if (!Array.isArray(answer)) throw Object.assign(new Error('no array'), { code: 'QUEUED' });
       // Clusters and pools of node-redis do not say that they are ready again.
       failure.error = undefined;
       return answer;
     } catch (error) {
       const { message, name } = Object(error) as { readonly message?: unknown; readonly name?: unknown };
-      // The first word of an error reply, such as READONLY, LOADING or OOM, is its code. The client of Upstash puts its own words before it.
+      // The first word of an error reply, such as READONLY, LOADING or OOM, is its code. The client
+      // of Upstash puts its own words before it.
       const code = /^(?:Command failed: )?([A-Z]{2,}) /.exec(String(message))?.[1];
       if (code === 'NOSCRIPT') return send(true, key, parts);
       const table = [missingRights(message), ...reasons];
-      // Commands that waited for a connection in vain end with an error that does not say why there is none: with no text in node-redis 6.
+      // Commands that waited for a connection in vain end with an error that does not say why there
+      // is none: with no text in node-redis 6.
       const isUnconnected = message === '' || name === 'MaxRetriesPerRequestError';
       const cause = isUnconnected ? (failure.error ?? error) : error;
       if (code === undefined || code === 'ERR') explain(cause, undefined, table);
@@ -122,7 +141,8 @@ export function defineScript(client: RedisClient, text: string, hash: string, fa
 
   return async (key, parts, signal) => {
     signal?.throwIfAborted();
-    // The clients themselves wait for a silent server without limit, or as long as they try to reconnect.
+    // The clients themselves wait for a silent server without limit, or as long as they try to
+    // reconnect.
     return abortable(send(false, key, parts), signal);
   };
 }

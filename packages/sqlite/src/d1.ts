@@ -1,8 +1,9 @@
 import type { D1Binding, Row, Transactions } from './database.ts';
 
 /**
- * A batch is a transaction. Each one has a session of its own, which begins at the primary database: a replica may be behind. No promise is shared between
- * requests, because a Worker must not wait for the I/O of another request.
+ * A batch is a transaction. Each one has a session of its own, which begins at the primary
+ * database: a replica may be behind. No promise is shared between requests, because a Worker must
+ * not wait for the I/O of another request.
  */
 export function d1Transactions(database: D1Binding): Transactions {
   const { withSession } = database as { withSession?: (constraint: string) => D1Binding };

@@ -1,4 +1,6 @@
-/** A database of node:sqlite, better-sqlite3, `bun:sqlite` or another driver that answers at once. */
+/**
+ * A database of node:sqlite, better-sqlite3, `bun:sqlite` or another driver that answers at once.
+ */
 export interface SyncDatabase {
   prepare(sql: string): { all(...values: never[]): unknown[]; run(...values: never[]): unknown };
   exec(sql: string): unknown;

@@ -67,7 +67,10 @@ export function explainSqlite(error: unknown, signal: AbortSignal | undefined): 
   explain(error, signal, reasons, codeOf(error));
 }
 
-/** node:sqlite gives a number as `errcode`, and bun:sqlite as `errno`. Others have a name as `code`, and D1 has it in the message. */
+/**
+ * node:sqlite gives a number as `errcode`, and bun:sqlite as `errno`. Others have a name as `code`,
+ * and D1 has it in the message.
+ */
 function codeOf(error: unknown): string | undefined {
   const { errcode, errno, code, message } = Object(error) as Readonly<Record<string, unknown>>;
   const number = Number(errcode ?? errno) & 0xff;

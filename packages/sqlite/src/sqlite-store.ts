@@ -8,8 +8,9 @@ import { transactionsOf } from './transactions.ts';
 /** Options of {@link sqliteStore} and {@link createTable}. */
 export interface SqliteStoreOptions {
   /**
-   * The name of the table, with or without the name of an attached database: letters, digits and underscores, 58 at most. `temp` is refused, because only
-   * its own connection sees it. Default `service_auth`.
+   * The name of the table, with or without the name of an attached database: letters, digits and
+   * underscores, 58 at most. `temp` is refused, because only its own connection sees it. Default
+   * `service_auth`.
    */
   table?: string | undefined;
 }
@@ -19,7 +20,10 @@ const waitForLockMs = 1_500;
 /** The longest pause between two tries. Others write for some milliseconds. */
 const maxPauseMs = 20;
 
-/** The clock of the machine with the database, in milliseconds. `unixepoch('subsec')` needs a newer SQLite. */
+/**
+ * The clock of the machine with the database, in milliseconds. `unixepoch('subsec')` needs a newer
+ * SQLite.
+ */
 const clock = "cast(round((julianday('now') - 2440587.5) * 86400000) as integer) as now";
 
 const defaultTable = 'service_auth';
@@ -27,10 +31,12 @@ const defaultTable = 'service_auth';
 const storeOf = onePerConnection(createStore);
 
 /**
- * Keeps records in SQLite, one row for each client of the service. `database` is an open database of node:sqlite, better-sqlite3 or `bun:sqlite`, a client of
- * `@libsql/client`, or a binding of Cloudflare D1. Several processes may use one file. Each operation is one transaction. Both methods reject if
- * another connection locks the database for more than 1.5 seconds, if the disk is full or read-only, if the connection is in a transaction, or
- * if the table is missing. The same `database` and `table` give the same store.
+ * Keeps records in SQLite, one row for each client of the service. `database` is an open database
+ * of node:sqlite, better-sqlite3 or `bun:sqlite`, a client of `@libsql/client`, or a binding of
+ * Cloudflare D1. Several processes may use one file. Each operation is one transaction. Both
+ * methods reject if another connection locks the database for more than 1.5 seconds, if the disk is
+ * full or read-only, if the connection is in a transaction, or if the table is missing. The same
+ * `database` and `table` give the same store.
  * @throws TypeError if `database` is none of these, or if `table` is no valid name
  */
 export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOptions = {}): Store {
@@ -85,7 +91,10 @@ export async function createTable(database: SqliteDatabase, options: SqliteStore
   await untilUnlocked(() => transactions.create(sql), undefined);
 }
 
-/** Tries until no other connection locks the database. Between two tries the process does other work. */
+/**
+ * Tries until no other connection locks the database. Between two tries the process does other
+ * work.
+ */
 async function untilUnlocked<Result>(
   attempt: () => Result | Promise<Result>,
   signal: AbortSignal | undefined,
@@ -109,7 +118,10 @@ function columnsOf(row: Row | undefined, names: readonly string[]): unknown[] {
   );
 }
 
-/** Without a schema the name would be that of a temporary table, if there is one, or of an attached database, if the main one has no such table. */
+/**
+ * Without a schema the name would be that of a temporary table, if there is one, or of an attached
+ * database, if the main one has no such table.
+ */
 function namesOf({ table: name = defaultTable }: SqliteStoreOptions): { table: string; schema: string } {
   const quoted = quotedName(name, '"', 58, 'sqlite');
   const table = quoted.includes('.') ? quoted : `"main".${quoted}`;

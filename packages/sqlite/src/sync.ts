@@ -1,10 +1,11 @@
 import type { Row, Statement, SyncDatabase, Transactions } from './database.ts';
 
 /**
- * Nothing else runs between two statements here, so the settings of the connection can differ for that time. Without a busy timeout the driver does not
- * block the process while others write: the store tries again. With `synchronous = extra` a commit waits for the disk in each journal mode. Each attached
- * file has a value of its own. The transaction is ours: `begin` fails within a transaction of the application, whose rollback would take back what was
- * counted.
+ * Nothing else runs between two statements here, so the settings of the connection can differ for
+ * that time. Without a busy timeout the driver does not block the process while others write: the
+ * store tries again. With `synchronous = extra` a commit waits for the disk in each journal mode.
+ * Each attached file has a value of its own. The transaction is ours: `begin` fails within a
+ * transaction of the application, whose rollback would take back what was counted.
  */
 export function syncTransactions(database: SyncDatabase, schema: string): Transactions {
   const synchronous = `${schema}.synchronous`;
@@ -63,7 +64,10 @@ function rowOf(database: SyncDatabase, { text, values }: Statement): Row | undef
   return firstRow(database.prepare(text).all(...(values as readonly never[])));
 }
 
-/** The statement is read to its end with all(). With get() some drivers leave it open, and with it a lock of the file. */
+/**
+ * The statement is read to its end with all(). With get() some drivers leave it open, and with it a
+ * lock of the file.
+ */
 function firstRow(rows: unknown[]): Row | undefined {
   return rows[0] as Row | undefined;
 }

@@ -4,7 +4,8 @@ import { libsqlTransactions } from './libsql.ts';
 import { syncTransactions } from './sync.ts';
 
 /**
- * `schema` is the name of the database on the connection, in quotes: `"main"`, or the name under which one is attached.
+ * `schema` is the name of the database on the connection, in quotes: `"main"`, or the name under
+ * which one is attached.
  * @throws TypeError for what is none of the known databases
  */
 export function transactionsOf(database: SqliteDatabase, schema: string): Transactions {
@@ -13,7 +14,8 @@ export function transactionsOf(database: SqliteDatabase, schema: string): Transa
   const isTransaction = has('commit') || has('getBookmark');
   if (has('batch') && has('execute') && !isTransaction) return libsqlTransactions(database as LibsqlClient);
   if (has('batch') && has('prepare') && !isTransaction) return d1Transactions(database as D1Binding);
-  // createSession: node:sqlite; pragma: better-sqlite3; query: bun:sqlite. The package sqlite3, which has only callbacks, has none of them.
+  // createSession: node:sqlite; pragma: better-sqlite3; query: bun:sqlite. The package sqlite3,
+  // which has only callbacks, has none of them.
   const isSync = ['createSession', 'pragma', 'query'].some(has);
   if (has('prepare') && has('exec') && isSync) return syncTransactions(database as SyncDatabase, schema);
   throw new TypeError(

@@ -2,8 +2,9 @@ import type { TokenSource } from '@service-auth/core';
 import type { Dispatcher } from 'undici';
 
 /**
- * Creates a function that returns whether `auth` covers the URL of a request. It remembers the last origin: if its root is covered, the whole origin is but for
- * the token endpoint, and no path in it needs to be compared with what the server reads.
+ * Creates a function that returns whether `auth` covers the URL of a request. It remembers the last
+ * origin: if its root is covered, the whole origin is but for the token endpoint, and no path in it
+ * needs to be compared with what the server reads.
  */
 export function coverageOf(auth: TokenSource): (options: Dispatcher.DispatchOptions) => boolean {
   let last: string | undefined;
@@ -22,8 +23,9 @@ export function coverageOf(auth: TokenSource): (options: Dispatcher.DispatchOpti
 }
 
 /**
- * undici sends a path as it is written. The server resolves dots in it, and perhaps to another path than `URL` does, or drops a fragment. So such a path gets no
- * token. Neither does a request without its origin, as with a `Client` of undici 6 and 7.
+ * undici sends a path as it is written. The server resolves dots in it, and perhaps to another path
+ * than `URL` does, or drops a fragment. So such a path gets no token. Neither does a request
+ * without its origin, as with a `Client` of undici 6 and 7.
  */
 function coversAsWritten(auth: TokenSource, { origin = '', path }: Dispatcher.DispatchOptions): boolean {
   const base = typeof origin === 'string' ? withoutSlash(origin) : origin.origin;

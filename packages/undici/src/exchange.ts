@@ -17,8 +17,8 @@ interface Settings {
 }
 
 /**
- * A request that carries the token. It is a class, because creating closures for each request would take longer than the
- * rest of this package.
+ * A request that carries the token. It is a class, because creating closures for each request would
+ * take longer than the rest of this package.
  */
 export class Exchange implements RejectionPolicy {
   readonly caller: Handler;
@@ -26,7 +26,10 @@ export class Exchange implements RejectionPolicy {
   readonly #dispatch: Dispatcher.Dispatch;
   readonly #options: Dispatcher.DispatchOptions;
   readonly #headers: Headers;
-  /** Set while `dispatch` sends the request again. If undici refuses a request, it tells the handler before `dispatch` returns. */
+  /**
+   * Set while `dispatch` sends the request again. If undici refuses a request, it tells the handler
+   * before `dispatch` returns.
+   */
   #refusal: { isRefused: boolean } | undefined;
 
   constructor(
@@ -44,9 +47,10 @@ export class Exchange implements RejectionPolicy {
   }
 
   /**
-   * Returns what `dispatch` of undici returns: false asks the caller to wait for `drain`. Returns true if the request has to
-   * wait for a token first.
-   * @throws what `dispatch` of undici throws. If the request had to wait, the handler gets the error
+   * Returns what `dispatch` of undici returns: false asks the caller to wait for `drain`. Returns
+   * true if the request has to wait for a token first.
+   * @throws what `dispatch` of undici throws. If the request had to wait, the handler gets the
+   * error
    */
   start(): boolean {
     const signal = signalOf(this.#options);
@@ -90,7 +94,9 @@ export class Exchange implements RejectionPolicy {
     return true;
   }
 
-  /** True if the last request had the token. undici removes the token at a redirect to another host. */
+  /**
+   * True if the last request had the token. undici removes the token at a redirect to another host.
+   */
   #hadToken(visited: readonly URL[]): boolean {
     return visited.every((url) => this.#settings.auth.covers(url));
   }
@@ -112,8 +118,8 @@ export class Exchange implements RejectionPolicy {
 }
 
 /**
- * Returns the signal that ends the wait for a token. undici also accepts event emitters: their abort takes effect after
- * the wait.
+ * Returns the signal that ends the wait for a token. undici also accepts event emitters: their
+ * abort takes effect after the wait.
  */
 function signalOf(options: Dispatcher.DispatchOptions & { signal?: unknown }): AbortSignal | undefined {
   const signal = options.signal as Partial<AbortSignal> | null | undefined;

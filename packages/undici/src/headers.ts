@@ -5,8 +5,8 @@ type Headers = Dispatcher.DispatchOptions['headers'];
 type Pairs = Iterable<[name: string, value: string]>;
 
 /**
- * True if headers are an iterable other than an array, such as a `Map`. An iterator on a polluted `Object.prototype` makes
- * no object one.
+ * True if headers are an iterable other than an array, such as a `Map`. An iterator on a polluted
+ * `Object.prototype` makes no object one.
  */
 export function isIterable(headers: Headers): boolean {
   if (!headers || Array.isArray(headers) || !(Symbol.iterator in headers)) return false;
@@ -14,8 +14,9 @@ export function isIterable(headers: Headers): boolean {
 }
 
 /**
- * Returns the headers of a request in a form that can be read again and again: an iterator over pairs can be read only
- * once, and some interceptors accept objects only. An iterable that yields no pairs becomes an iterator of the same values.
+ * Returns the headers of a request in a form that can be read again and again: an iterator over
+ * pairs can be read only once, and some interceptors accept objects only. An iterable that yields
+ * no pairs becomes an iterator of the same values.
  */
 export function fieldsOf(headers: Headers): Headers {
   if (!isIterable(headers)) return headers;
@@ -37,8 +38,8 @@ export function withToken(headers: Headers, { authorization }: AccessToken): Non
 }
 
 /**
- * Returns the headers of an answer by their names in lower case. undici 6 hands them out as they arrived: names and values
- * in turn, as bytes.
+ * Returns the headers of an answer by their names in lower case. undici 6 hands them out as they
+ * arrived: names and values in turn, as bytes.
  */
 export function answerFieldsOf(headers: unknown): Dispatcher.ResponseData['headers'] {
   if (!Array.isArray(headers)) return { ...(headers as Dispatcher.ResponseData['headers']) };

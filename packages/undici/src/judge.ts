@@ -7,7 +7,10 @@ export type IsRejected = (
   response: Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'>,
 ) => boolean | Promise<boolean>;
 
-/** Asks the rule of the application whether an answer rejects the token. Without a rule, the status decides. */
+/**
+ * Asks the rule of the application whether an answer rejects the token. Without a rule, the status
+ * decides.
+ */
 export function judge(
   isRejected: IsRejected | undefined,
   statusCode: number,

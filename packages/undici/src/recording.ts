@@ -21,7 +21,10 @@ export const methods = [
 
 type Name = (typeof methods)[number];
 
-/** A handler of undici: version 6 calls the methods of the first generation (`onConnect`, `onHeaders` …), versions 7 and 8 those of the second. */
+/**
+ * A handler of undici: version 6 calls the methods of the first generation (`onConnect`,
+ * `onHeaders` …), versions 7 and 8 those of the second.
+ */
 export type Handler = { readonly [name in Name]?: Method };
 
 export interface Recording extends Handler {
@@ -31,7 +34,10 @@ export interface Recording extends Handler {
 
 const maxBytes = 1_048_576;
 
-/** Creates a handler that records its calls. It calls `onOverflow` when the recorded chunks exceed 1 MiB. */
+/**
+ * Creates a handler that records its calls. It calls `onOverflow` when the recorded chunks exceed 1
+ * MiB.
+ */
 export function createRecording(onOverflow: () => void): Recording {
   const calls: [Name, unknown[]][] = [];
   const recording: Partial<Record<Name, Method>> & Pick<Recording, 'calls'> = { calls };

@@ -2,21 +2,27 @@ import type { AccessToken } from '@service-auth/core';
 import { acceptsToken } from '@service-auth/core/http';
 import { createRecording, type Handler, methods, type Recording } from './recording.ts';
 
-/** Decides for the handler of one attempt what an answer means, and what to do after a rejection. */
+/**
+ * Decides for the handler of one attempt what an answer means, and what to do after a rejection.
+ */
 export interface RejectionPolicy {
   readonly caller: Handler;
   /**
-   * Returns whether an answer rejects the token. `visited`: the URLs that an inner interceptor requested while it followed redirects, the last one included;
-   * empty without redirects.
+   * Returns whether an answer rejects the token. `visited`: the URLs that an inner interceptor
+   * requested while it followed redirects, the last one included; empty without redirects.
    */
   isRejected(status: number, headers: unknown, visited: readonly URL[]): boolean | Promise<boolean>;
   /**
-   * Reports a rejection. Resolves to undefined, or to a function that sends the request again and returns false if the dispatcher was closed meanwhile.
+   * Reports a rejection. Resolves to undefined, or to a function that sends the request again and
+   * returns false if the dispatcher was closed meanwhile.
    */
   replace(token: AccessToken, isFirst: boolean, visited: readonly URL[]): Promise<(() => boolean) | undefined>;
   /** Reports that the API accepted the token. */
   accept(token: AccessToken, visited: readonly URL[]): void;
-  /** Returns whether an error only says that the request cannot be sent again, because the dispatcher was closed. The caller gets the rejection then. */
+  /**
+   * Returns whether an error only says that the request cannot be sent again, because the
+   * dispatcher was closed. The caller gets the rejection then.
+   */
   refuses(error: unknown): boolean;
 }
 
@@ -28,8 +34,10 @@ const nobody: Handler = {};
 const noRedirects: readonly URL[] = [];
 
 /**
- * Returns whether caches may store the answer to a request with a token (RFC 9111 section 3.5). Outer caches do not see the token, so they must not store any
- * other answer: `vary: *` says that it depends on more than they see (RFC 9110 section 12.5.5). One of undici's type `private` serves the callers of all tokens, too.
+ * Returns whether caches may store the answer to a request with a token (RFC 9111 section 3.5).
+ * Outer caches do not see the token, so they must not store any other answer: `vary: *` says that
+ * it depends on more than they see (RFC 9110 section 12.5.5). One of undici's type `private` serves
+ * the callers of all tokens, too.
  */
 function isPublic(headers: { readonly 'cache-control'?: unknown }): boolean {
   const stated = headers['cache-control'];
@@ -50,15 +58,20 @@ export function fail(handler: Handler, error: unknown): void {
 }
 
 /**
- * Passes every call on to the caller, but records the calls of a rejection until there is another token or none, and those of any answer until its verdict is known. The connection is not paused meanwhile, because
- * undici crashes if the server closes a paused connection. It is a class, because every request creates one and closures would take longer.
+ * Passes every call on to the caller, but records the calls of a rejection until there is another
+ * token or none, and those of any answer until its verdict is known. The connection is not paused
+ * meanwhile, because undici crashes if the server closes a paused connection. It is a class,
+ * because every request creates one and closures would take longer.
  */
 export class RejectionHandler {
   readonly #policy: RejectionPolicy;
   readonly #caller: Handler;
   readonly #token: AccessToken;
   readonly #isFirst: boolean;
-  /** The caller; while an answer is decided, the recording; afterwards an empty handler if the caller needs nothing more of this answer. */
+  /**
+   * The caller; while an answer is decided, the recording; afterwards an empty handler if the
+   * caller needs nothing more of this answer.
+   */
   #target: Handler;
   #recording: Recording | undefined;
   #controller: unknown;
@@ -107,7 +120,8 @@ export class RejectionHandler {
     if (this.#isRecording) {
       // undici's own function has no effect after the whole answer has arrived.
       controller.abort = (reason) => this.#abortByCaller(reason);
-      // The caller may have paused at an informational answer: fetch of undici 7 does so at each of them (RFC 9110 section 15.2).
+      // The caller may have paused at an informational answer: fetch of undici 7 does so at each of
+      // them (RFC 9110 section 15.2).
       controller.resume?.();
     }
     // No cache stores an informational answer (RFC 9110 section 15.2).
@@ -181,7 +195,8 @@ export class RejectionHandler {
     } catch (error) {
       if (!this.#isRecording) return;
       this.#drop();
-      // undici never reports the error of a body in the same turn as its start: nobody listens for it yet, and the caller would wait for ever.
+      // undici never reports the error of a body in the same turn as its start: nobody listens for
+      // it yet, and the caller would wait for ever.
       setImmediate(fail, this.#caller, error);
     }
   }
@@ -189,7 +204,8 @@ export class RejectionHandler {
   /** Aborts the request without passing on the recorded calls. */
   #drop(): void {
     this.#target = nobody;
-    // This has no effect if the whole answer has arrived: its connection then serves the next request.
+    // This has no effect if the whole answer has arrived: its connection then serves the next
+    // request.
     this.#abort?.call(this.#controller, new Error('This answer is not used.'));
   }
 

@@ -10,22 +10,24 @@ import type { Handler } from './recording.ts';
 /** Options of {@link serviceAuthInterceptor}. */
 export interface ServiceAuthInterceptorOptions {
   /**
-   * Returns whether an answer rejects the token, for an API that answers an expired token with 403 or 400. Such an answer
-   * is treated as a 401 is by default, and no other answer is, not even a 401. The function is asked only about requests
-   * that had the token. The names of the headers are in lower case. The request fails with what the function throws or
-   * rejects with. Default: the status is 401.
+   * Returns whether an answer rejects the token, for an API that answers an expired token with 403
+   * or 400. Such an answer is treated as a 401 is by default, and no other answer is, not even a
+   * 401. The function is asked only about requests that had the token. The names of the headers are
+   * in lower case. The request fails with what the function throws or rejects with. Default: the
+   * status is 401.
    */
   readonly isRejected?: IsRejected | undefined;
 }
 
 /**
- * An interceptor for `compose()`. It adds the token of `auth` to every request whose URL `auth.covers()`, and sends the
- * request once more if the API answers 401 and another token is available. Other requests, and requests with their own
- * `Authorization`, are passed on unchanged.
+ * An interceptor for `compose()`. It adds the token of `auth` to every request whose URL
+ * `auth.covers()`, and sends the request once more if the API answers 401 and another token is
+ * available. Other requests, and requests with their own `Authorization`, are passed on unchanged.
  *
- * List it before `interceptors.redirect()`, so that every redirect is checked, and before `interceptors.cache()`, which
- * would store the token otherwise. If it is listed after `redirect()`, the token follows redirects within its origin, and
- * a request that was redirected is not sent again after a 401.
+ * List it before `interceptors.redirect()`, so that every redirect is checked, and before
+ * `interceptors.cache()`, which would store the token otherwise. If it is listed after
+ * `redirect()`, the token follows redirects within its origin, and a request that was redirected is
+ * not sent again after a 401.
  * @throws TypeError if `auth` is no client or has no `baseUrl`, or if `isRejected` is no function
  */
 export function serviceAuthInterceptor(

@@ -12,7 +12,9 @@ import { spentElsewhereSentence } from '../report/sentences.ts';
 /** Programs may write at the same moment. */
 const maxTries = 10;
 
-/** Writes into the record how many tokens it has not seen. It is not treated as a new one any more. */
+/**
+ * Writes into the record how many tokens it has not seen. It is not treated as a new one any more.
+ */
 export async function run(context: Context): Promise<number> {
   const [number = ''] = context.operands;
   const { reason, problems } = given(context, number);

@@ -31,12 +31,16 @@ export async function run(context: Context): Promise<number> {
     stdout.write(`${formats[format](token, env)}\n`);
     return exitCodes.success;
   } finally {
-    // After Ctrl-C a request that is under way has two seconds to end, so that its token is not lost.
+    // After Ctrl-C a request that is under way has two seconds to end, so that its token is not
+    // lost.
     await auth.close();
   }
 }
 
-/** Where tokens live for a shorter time than is wanted, each call would cost one. So a token that was issued early itself is not renewed early again. */
+/**
+ * Where tokens live for a shorter time than is wanted, each call would cost one. So a token that
+ * was issued early itself is not renewed early again.
+ */
 async function tokenWithLife(auth: ServiceAuth, minLifeMs: number, signal: AbortSignal): Promise<AccessToken> {
   const token = await auth.getToken({ signal });
   if (token.expiresAt - Date.now() >= minLifeMs) return token;

@@ -30,7 +30,9 @@ function print({ flags, stdout }: Context, usage: Usage, screen: () => readonly 
   stdout.write(flags['json'] === true ? `${printableJson(usageJson(usage))}\n` : `${screen().join('\n')}\n`);
 }
 
-/** Shows it again and again. A store that is lost leaves the last screen, with a line that says so. */
+/**
+ * Shows it again and again. A store that is lost leaves the last screen, with a line that says so.
+ */
 async function watch(context: Context, reader: Reader): Promise<void> {
   const { flags, stdout, stderr, signal } = context;
   const draw = stdout.isTTY === true && flags['json'] !== true ? openCanvas(stdout) : undefined;

@@ -15,7 +15,8 @@ export interface OpenedClient {
 }
 
 /**
- * Opens the store and creates the client. It does no I/O but reading files of the configuration. `anyAudience`: any of the audiences will do, if there are several.
+ * Opens the store and creates the client. It does no I/O but reading files of the configuration.
+ * `anyAudience`: any of the audiences will do, if there are several.
  * @throws UsageError with all problems of the configuration
  */
 export async function openClient(

@@ -14,7 +14,10 @@ export interface ReadEnvironment {
   readonly problems: readonly string[];
 }
 
-/** The audiences of `SERVICE_AUTH_AUDIENCE`, which may list several, separated by spaces. The first one is the default of `serve`. */
+/**
+ * The audiences of `SERVICE_AUTH_AUDIENCE`, which may list several, separated by spaces. The first
+ * one is the default of `serve`.
+ */
 export function audiencesOf(env: Environment): readonly string[] {
   return [...new Set((env[variables.audience] ?? '').split(/\s+/).filter(Boolean))];
 }
@@ -32,7 +35,10 @@ export function serverOf(env: Environment): ServerAddress {
   return { authUrl, tokenEndpoint, issuer };
 }
 
-/** Whether the configuration says how the client authenticates. Token requests are forms then, and JSON without. */
+/**
+ * Whether the configuration says how the client authenticates. Token requests are forms then, and
+ * JSON without.
+ */
 export function hasClientAuthentication(env: Environment): boolean {
   return Object.values(authenticationVariables).some((name) => env[name]);
 }
@@ -46,7 +52,10 @@ export function hasOtherCredential(env: Environment): boolean {
 /** What people call the settings of a client where the configuration may be of any provider. */
 export const settingsOfProvider = "the provider's settings";
 
-/** Returns what people call the settings of a client. The service, which `SERVICE_AUTH_URL` alone describes, shows them in its dashboard. */
+/**
+ * Returns what people call the settings of a client. The service, which `SERVICE_AUTH_URL` alone
+ * describes, shows them in its dashboard.
+ */
 export function settingsOf(env: Environment): string {
   const { authUrl, tokenEndpoint } = serverOf(env);
   const isService = authUrl !== undefined && tokenEndpoint === undefined && !hasClientAuthentication(env);
@@ -56,8 +65,9 @@ export function settingsOf(env: Environment): string {
 const alreadyRead = new WeakMap<Context, Promise<ReadEnvironment>>();
 
 /**
- * Reads the configuration of a command: an option wins over the environment, and the environment over `--env-file`, as with `node --env-file`. It is read
- * once for each context, because a secret may come through a pipe, which is empty afterwards.
+ * Reads the configuration of a command: an option wins over the environment, and the environment
+ * over `--env-file`, as with `node --env-file`. It is read once for each context, because a secret
+ * may come through a pipe, which is empty afterwards.
  */
 export function readEnvironment(context: Context): Promise<ReadEnvironment> {
   const known = alreadyRead.get(context) ?? readOnce(context);
@@ -86,7 +96,8 @@ async function readOnce({ flags, env, stderr }: Context): Promise<ReadEnvironmen
   }
   for (const [name, warning] of unreadVariables(merged)) {
     stderr.write(`service-auth: warning: ${printable(warning)}\n`);
-    // Core would warn again, each time that it reads the variables. It knows the name, and tells it if another variable is missing.
+    // Core would warn again, each time that it reads the variables. It knows the name, and tells it
+    // if another variable is missing.
     merged[name] = undefined;
   }
   for (const name of secretVariables) await readSecret(name, merged, problems);

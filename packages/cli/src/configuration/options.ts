@@ -1,7 +1,10 @@
 import { variables as variablesOfCore } from '@service-auth/core/record';
 import type { Option, Options } from '../line/command.ts';
 
-/** The options that stand for a variable of the environment: the option of core, and what follows the name of the variable in the help. */
+/**
+ * The options that stand for a variable of the environment: the option of core, and what follows
+ * the name of the variable in the help.
+ */
 const table = {
   'auth-url': ['authUrl', 'URL', ': the host that issues tokens'],
   'token-endpoint': ['tokenEndpoint', 'URL', ': in place of --auth-url, the whole address'],

@@ -23,7 +23,10 @@ export interface Reader {
   readonly env: Environment;
   /** Reads the record. Nothing is written. */
   read(): Promise<{ readonly usage: Usage; readonly scene: Scene; readonly snapshot: StoreSnapshot | undefined }>;
-  /** Finds what is wrong with the place of the record. Resolves with nothing if the store does not tell. */
+  /**
+   * Finds what is wrong with the place of the record. Resolves with nothing if the store does not
+   * tell.
+   */
   problemsOfStore(): Promise<readonly Diagnosis[]>;
 }
 
@@ -75,7 +78,11 @@ export async function openReader(context: Context): Promise<Reader> {
   };
 }
 
-/** Returns the options that core reads from the environment. A reader needs neither audience nor secret. @throws `ERR_CONFIG` */
+/**
+ * Returns the options that core reads from the environment. A reader needs neither audience nor
+ * secret.
+ * @throws `ERR_CONFIG`
+ */
 export function readOptions(env: Environment): ServiceAuthOptions {
   const { SERVICE_AUTH_CLIENT_SECRET: secret = hasOtherCredential(env) ? undefined : 'none' } = env;
   const [audience = 'none'] = audiencesOf(env);
@@ -91,7 +98,10 @@ export function readOptions(env: Environment): ServiceAuthOptions {
   return optionsFromEnv(variables, { store: memoryStore() });
 }
 
-/** Returns what the configuration requests: a token for each audience, or the one without any. @throws `ERR_CONFIG` */
+/**
+ * Returns what the configuration requests: a token for each audience, or the one without any.
+ * @throws `ERR_CONFIG`
+ */
 export function requestedTokens(env: Environment): RequestedToken[] {
   const { tokenEndpoint, scope, resource, parameters } = readOptions(env);
   const audiences = audiencesOf(env);

@@ -13,13 +13,19 @@ export interface StoredRecord {
   readonly env: Environment;
   /** @throws Failure with the exit code for stores */
   load(): Promise<StoreSnapshot>;
-  /** Resolves with whether the record was replaced. @throws Failure with the exit code for stores */
+  /**
+   * Resolves with whether the record was replaced.
+   * @throws Failure with the exit code for stores
+   */
   swap(expected: string | undefined, record: string): Promise<boolean>;
 }
 
 const deadlineMs = 5_000;
 
-/** Opens the store of the configuration and finds the place of the record. `others`: problems of the command, which are told with those of the configuration. */
+/**
+ * Opens the store of the configuration and finds the place of the record. `others`: problems of the
+ * command, which are told with those of the configuration.
+ */
 export async function openRecord(
   context: Context,
   writes: boolean,

@@ -25,7 +25,10 @@ interface Answered {
   readonly temporaryCause: TemporaryCause | undefined;
 }
 
-/** Asks the token endpoint without credentials, which cannot cost a token. Its address was checked before. */
+/**
+ * Asks the token endpoint without credentials, which cannot cost a token. Its address was checked
+ * before.
+ */
 export async function examineEndpoint(endpoint: AskedEndpoint): Promise<Diagnosis> {
   const url = new URL(endpoint.address);
   const [type, body] = endpoint.takesForms
@@ -67,7 +70,9 @@ export async function examineEndpoint(endpoint: AskedEndpoint): Promise<Diagnosi
   }
 }
 
-/** The error code of an answer. Undefined: there is none, or it has characters that none may have. */
+/**
+ * The error code of an answer. Undefined: there is none, or it has characters that none may have.
+ */
 function errorIn(text: string): string | undefined {
   try {
     const { error } = Object(JSON.parse(text)) as { error?: unknown };

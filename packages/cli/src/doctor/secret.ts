@@ -5,7 +5,10 @@ import { readOptions, requestedTokens } from '../configuration/reader.ts';
 import { rejectionOf } from '../report/whose.ts';
 import type { Diagnosis } from '../stores/address.ts';
 
-/** Says what the record shows of the client secret of this configuration. It sends the secret nowhere. */
+/**
+ * Says what the record shows of the client secret of this configuration. It sends the secret
+ * nowhere.
+ */
 export async function examineSecret(
   env: Environment,
   snapshot: StoreSnapshot | undefined,

@@ -11,7 +11,10 @@ const deadlineMs = 10_000;
 const tolerableMs = 5_000;
 const unknown = 'look at its address and its log.';
 
-/** Reads the store, compares its clock, and tries whether it swaps as core needs it. `owner`: whose record it has. Undefined: it is not known. */
+/**
+ * Reads the store, compares its clock, and tries whether it swaps as core needs it. `owner`: whose
+ * record it has. Undefined: it is not known.
+ */
 export async function examineStore(opened: OpenedStore, owner: RecordOwner | undefined): Promise<readonly Diagnosis[]> {
   const { store, label, trial, examine } = opened;
   // Without an owner the place of the record is unknown, but the store can be tried.

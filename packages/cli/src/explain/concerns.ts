@@ -14,7 +14,10 @@ const causes: Readonly<Record<Failure['kind'], Cause>> = {
   rejections: '401-storm',
 };
 
-/** Returns what monitoring has to tell, although the limit has room: failures in a row, and causes that go on and take a large part of the limit. */
+/**
+ * Returns what monitoring has to tell, although the limit has room: failures in a row, and causes
+ * that go on and take a large part of the limit.
+ */
 export function concernsOf(
   usage: Usage,
   failures: readonly Failure[],

@@ -6,7 +6,10 @@ import { audiencesIn, culprits, isPartial, listed } from '../report/whose.ts';
 import type { Finding } from './finding.ts';
 import { usualIntervalMs } from './journal.ts';
 
-/** The present state of a finding: whether its tokens go on being spent, and how many a window takes then. */
+/**
+ * The present state of a finding: whether its tokens go on being spent, and how many a window takes
+ * then.
+ */
 interface Course {
   readonly firstAt: number;
   readonly latestAt: number;
@@ -31,7 +34,10 @@ function courseOf(
   return { firstAt: instants.at(-1) ?? latestAt, latestAt, goesOn, perWindow };
 }
 
-/** Says whom a finding concerns, since when, and whether it goes on. Empty: it concerns the whole record. */
+/**
+ * Says whom a finding concerns, since when, and whether it goes on. Empty: it concerns the whole
+ * record.
+ */
 export function scopeSentences(finding: Finding, usage: Usage, now: number): string {
   const { about = [], series = about, audiences } = finding;
   const course = courseOf(finding, usage, now);
@@ -53,7 +59,10 @@ function isOlderPossible(firstAt: number, usage: Usage, now: number): boolean {
   return isPartial(usage) || now - firstAt > usage.windowMs * 0.95;
 }
 
-/** Says how many tokens a window takes if a finding goes on. Empty: that is unknown, it is not an hour old, it may be over, or something holds. */
+/**
+ * Says how many tokens a window takes if a finding goes on. Empty: that is unknown, it is not an
+ * hour old, it may be over, or something holds.
+ */
 export function paceSentence(finding: Finding, usage: Usage, now: number): string {
   const course = finding.series && courseOf(finding, usage, now);
   const { goesOn, perWindow } = course ?? {};

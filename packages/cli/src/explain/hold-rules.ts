@@ -24,7 +24,10 @@ export function failureOf(failures: readonly Failure[], kind: Failure['kind']): 
   return failures.find((failure) => failure.kind === kind);
 }
 
-/** Trouble of one kind: a hold, or failures in a row whose wait is over and after which no token was issued. */
+/**
+ * Trouble of one kind: a hold, or failures in a row whose wait is over and after which no token was
+ * issued.
+ */
 interface Trouble {
   readonly count: number;
   readonly status: number | undefined;

@@ -21,7 +21,10 @@ export interface Step {
   readonly afterMs: number | undefined;
 }
 
-/** Each issuance with the time since the one before it for the same audience. The oldest comes first. Pending ones brought no token, so they are left out. */
+/**
+ * Each issuance with the time since the one before it for the same audience. The oldest comes
+ * first. Pending ones brought no token, so they are left out.
+ */
 export function stepsOf({ issuances }: Usage): Step[] {
   const oldestFirst = issuances.filter(({ pending }) => !pending).reverse();
   return [...grouped(oldestFirst, ({ audience }) => audience).values()]
@@ -42,7 +45,9 @@ export function usualIntervalMs(issuances: readonly Issuance[]): number | undefi
   return median(intervals);
 }
 
-/** The lifetime of tokens, by those in use: of one audience, or of all. Undefined: none is in use. */
+/**
+ * The lifetime of tokens, by those in use: of one audience, or of all. Undefined: none is in use.
+ */
 export function lifetimeMs({ tokens }: Usage, audience?: string): number | undefined {
   const lifetimes = tokens
     .filter((token) => audience === undefined || token.audience === audience)

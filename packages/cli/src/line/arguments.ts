@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import type { Command, Flags, Option } from './command.ts';
 
-// `parseArgs` changes nothing that the user wrote: cac reads `--client-id 0123` as the number 123, and citty ignores options that it does not know.
+// `parseArgs` changes nothing that the user wrote: cac reads `--client-id 0123` as the number 123,
+// and citty ignores options that it does not know.
 
 const insteadOf: Readonly<Record<string, string>> = {
   'client-secret': 'Set SERVICE_AUTH_CLIENT_SECRET or SERVICE_AUTH_CLIENT_SECRET_FILE; /dev/stdin is a file, too',
@@ -27,8 +28,8 @@ interface Given {
 }
 
 /**
- * Reads the command line. Options may stand before and after the command. Values stay as they were written. All problems are found, and none stops
- * the others from being found.
+ * Reads the command line. Options may stand before and after the command. Values stay as they were
+ * written. All problems are found, and none stops the others from being found.
  */
 export function readArguments(argv: readonly string[], commands: readonly Command[], everywhere: Command): Invocation {
   const all = [everywhere, ...commands].flatMap((command) => Object.entries(command.options));

@@ -5,7 +5,10 @@ const authorities = [
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ];
 
-/** Says what to do about a server whose certificate was not accepted. `remedy`: for one that no known authority has signed. Undefined: the code is of something else. */
+/**
+ * Says what to do about a server whose certificate was not accepted. `remedy`: for one that no
+ * known authority has signed. Undefined: the code is of something else.
+ */
 export function certificateAdvice(code: unknown, remedy: string): string | undefined {
   if (authorities.includes(String(code))) {
     return `no authority that this machine knows has signed its certificate: ${remedy}.`;

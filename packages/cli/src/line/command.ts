@@ -34,7 +34,10 @@ export interface Command {
 /** Runs a command. Resolves with its exit code. */
 type Run = (context: Context) => Promise<number>;
 
-/** The given options: their values as text, `true` for those without a value. Options that may repeat have a list. */
+/**
+ * The given options: their values as text, `true` for those without a value. Options that may
+ * repeat have a list.
+ */
 export type Flags = Readonly<Record<string, string | true | readonly string[] | undefined>>;
 
 /** Standard output. It has a size where it is a terminal, and emits `resize`. */

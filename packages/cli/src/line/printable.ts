@@ -1,7 +1,11 @@
-// Controls, formats such as marks of direction, ends of lines and paragraphs, and halves of characters: a terminal obeys some of them.
+// Controls, formats such as marks of direction, ends of lines and paragraphs, and halves of
+// characters: a terminal obeys some of them.
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** A text that others wrote, for one line of a terminal. What is no character to look at becomes its escape, such as `\u001b`. */
+/**
+ * A text that others wrote, for one line of a terminal. What is no character to look at becomes its
+ * escape, such as `\u001b`.
+ */
 export function printable(text: string): string {
   return text.replace(unprintable, escaped);
 }

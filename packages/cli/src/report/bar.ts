@@ -6,7 +6,8 @@ import type { Usage } from './usage.ts';
 export const signs = { issued: '█', pending: '▓', left: '░', keptBack: '·' } as const;
 
 /**
- * The budget as a bar: issued, pending, free and kept back. Each part that has a token has a place at least, so that a single pending token is seen.
+ * The budget as a bar: issued, pending, free and kept back. Each part that has a token has a place
+ * at least, so that a single pending token is seen.
  */
 export function bar(usage: Usage, columns: number, style: Style): string {
   const { limit, usable, used, pending } = usage;
@@ -26,7 +27,10 @@ export function bar(usage: Usage, columns: number, style: Style): string {
   return parts.map(([, sign, colour], at) => coloured(style, colour, sign.repeat(widths[at] ?? 0))).join('');
 }
 
-/** Divides places among counts, as fairly as whole places allow. Nothing that counts goes without one. */
+/**
+ * Divides places among counts, as fairly as whole places allow. Nothing that counts goes without
+ * one.
+ */
 export function places(counts: readonly number[], columns: number): number[] {
   const sum = counts.reduce((all, count) => all + count, 0);
   if (sum === 0) return counts.map(() => 0);

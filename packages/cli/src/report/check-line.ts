@@ -13,8 +13,9 @@ export interface Thresholds {
 const states = ['OK', 'WARNING', 'CRITICAL'] as const;
 
 /**
- * The line of a Nagios plug-in with its performance data, and the code of the state. `concerns`: why it is no better than WARNING, whatever the percentage is.
- * `absent`: says that the store has no record, which is no better than WARNING either: it may be the wrong store.
+ * The line of a Nagios plug-in with its performance data, and the code of the state. `concerns`:
+ * why it is no better than WARNING, whatever the percentage is. `absent`: says that the store has
+ * no record, which is no better than WARNING either: it may be the wrong store.
  * https://www.monitoring-plugins.org/doc/guidelines.html
  */
 export function checkLine(

@@ -3,7 +3,10 @@ import { clockTime, grouped } from './text.ts';
 import type { Failure, Usage } from './usage.ts';
 import { audiencesIn, byOwnClock, isCorrected, listed, rejectionOf, unsettledInRow } from './whose.ts';
 
-/** A failure in a row that makes it doubtful that a caller gets a token, or one that helps, although the limit has room. */
+/**
+ * A failure in a row that makes it doubtful that a caller gets a token, or one that helps, although
+ * the limit has room.
+ */
 export interface Doubt {
   readonly kind: Failure['kind'];
   /** The number of failures in a row. */
@@ -19,7 +22,8 @@ export function doubtsOf(usage: Usage, failures: readonly Failure[], now: number
   const local = failures.map((failure) => byOwnClock(failure, usage));
   const found = local.filter((failure) => {
     const { kind, count, retryAt, audience } = failure;
-    // Somebody who still had the trouble would have tried again within this time. The other kinds end with the next token.
+    // Somebody who still had the trouble would have tried again within this time. The other kinds
+    // end with the next token.
     const isRecent = now <= retryAt + hour;
     if (kind === 'credentials') return isRecent && !isCorrected(failure, usage);
     // A single 401 is the usual end of a token that was revoked.
@@ -64,7 +68,10 @@ function doubtsAbout(failure: Failure, usage: Usage, now: number): Doubt[] {
   }
 }
 
-/** The API of each audience that rejected tokens. The newest issuances of the record show whose they were. */
+/**
+ * The API of each audience that rejected tokens. The newest issuances of the record show whose they
+ * were.
+ */
 function rejected({ kind, count, audience: own }: Failure, { issuances }: Usage): Doubt[] {
   const newest = issuances
     .filter(({ reason, audience }) => reason === 'rejected' && (own === undefined || audience === own))

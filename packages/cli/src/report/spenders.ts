@@ -17,7 +17,10 @@ export function legend({ issuances }: Usage): string {
   return `${found.map((reason) => `${reason}: ${meanings[reason]}`).join('; ')}.`;
 }
 
-/** Lists the instances or audiences that spent tokens, with their reasons. The greatest spenders and the most frequent reasons come first. */
+/**
+ * Lists the instances or audiences that spent tokens, with their reasons. The greatest spenders and
+ * the most frequent reasons come first.
+ */
 export function spenders(
   { issuances }: Usage,
   nameOf: (issuance: Issuance) => string,

@@ -1,7 +1,10 @@
 import { printable } from '../line/printable.ts';
 import { day, hour, minute } from '../line/units.ts';
 
-/** The form of a text: in colours or plain, so many columns wide, with times relative to this instant. */
+/**
+ * The form of a text: in colours or plain, so many columns wide, with times relative to this
+ * instant.
+ */
 export interface Style {
   readonly colours: boolean;
   readonly columns: number;
@@ -79,7 +82,10 @@ export function windowName(windowMs: number): string {
   return windowMs % hour === 0 ? `${windowMs / hour} h` : duration(windowMs);
 }
 
-/** Cuts a text that is too long, in its middle: the ends of names tell most. The result is printable. */
+/**
+ * Cuts a text that is too long, in its middle: the ends of names tell most. The result is
+ * printable.
+ */
 export function cut(given: string, columns: number): string {
   const text = printable(given);
   if (text.length <= columns) return text;
@@ -87,7 +93,10 @@ export function cut(given: string, columns: number): string {
   return `${text.slice(0, head)}…${text.slice(text.length - (columns - 1 - head))}`;
 }
 
-/** Cuts the names of one column. The scheme of addresses goes first. Names that would look equal lose the part that they have in common. */
+/**
+ * Cuts the names of one column. The scheme of addresses goes first. Names that would look equal
+ * lose the part that they have in common.
+ */
 export function cutApart(given: readonly string[], columns: number): string[] {
   const texts = given.map(printable);
   if (texts.every(({ length }) => length <= columns)) return texts;
@@ -124,8 +133,8 @@ function endsOf(alike: readonly string[], columns: number): Map<string, string> 
 const narrowest = 8;
 
 /**
- * Rows in columns. Numbers stand at the right. If the rows are too long, the widest of the flexible columns gives way. Columns at the right that do not
- * fit even then are left out.
+ * Rows in columns. Numbers stand at the right. If the rows are too long, the widest of the flexible
+ * columns gives way. Columns at the right that do not fit even then are left out.
  */
 export function table(
   rows: readonly (readonly (string | number)[])[],

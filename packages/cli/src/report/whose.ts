@@ -4,12 +4,18 @@ import type { Failure, Hold, Issuance, Usage } from './usage.ts';
 /** The record lists so many issuances. */
 const most = 150;
 
-/** Whether there are older issuances than those that are listed. A request that was refused is none, although it may count. */
+/**
+ * Whether there are older issuances than those that are listed. A request that was refused is none,
+ * although it may count.
+ */
 export function isPartial({ counts, issuances, used }: Usage): boolean {
   return issuances.length < used && (!counts || issuances.length >= most);
 }
 
-/** Requests whose outcome nobody knows. Those that are under way are left out. The newest comes first. */
+/**
+ * Requests whose outcome nobody knows. Those that are under way are left out. The newest comes
+ * first.
+ */
 export function unsettled({ issuances, underWay }: Usage): Issuance[] {
   return issuances.filter(({ pending }) => pending).slice(underWay);
 }
@@ -26,7 +32,10 @@ export function audiencesIn(issuances: readonly Issuance[]): string[] {
   return groups.map(([audience]) => audience);
 }
 
-/** Names audiences: `https://a/ and https://b/`, or `5 audiences, such as https://a/ and https://b/`. */
+/**
+ * Names audiences: `https://a/ and https://b/`, or
+ * `5 audiences, such as https://a/ and https://b/`.
+ */
 export function listed(audiences: readonly string[]): string {
   return audiences.length <= 3
     ? joined(audiences)
@@ -56,7 +65,10 @@ export function byOwnClock(failure: Failure, { storeAheadMs }: Usage): Failure {
   };
 }
 
-/** Whether the instance whose credentials were rejected got a token for the same audience since. Then it has other credentials now. */
+/**
+ * Whether the instance whose credentials were rejected got a token for the same audience since.
+ * Then it has other credentials now.
+ */
 export function isCorrected(
   { audience, instance, failedAt = 0 }: Pick<Hold, 'audience' | 'instance' | 'failedAt'>,
   { issuances }: Usage,
@@ -67,13 +79,19 @@ export function isCorrected(
   );
 }
 
-/** When the first of the audiences may ask again. One that several holds are for waits for the last of them. */
+/**
+ * When the first of the audiences may ask again. One that several holds are for waits for the last
+ * of them.
+ */
 export function nextTryAt(holds: readonly Hold[]): number {
   const groups = [...grouped(holds, ({ audience = '' }) => audience).values()];
   return Math.min(...groups.map((group) => Math.max(...group.map(({ until }) => until))));
 }
 
-/** Says how credentials were rejected, which instance had them, and when if `now` is given: `401, instance x at 14:02`. */
+/**
+ * Says how credentials were rejected, which instance had them, and when if `now` is given:
+ * `401, instance x at 14:02`.
+ */
 export function rejectionOf(
   { status, instance, failedAt }: Pick<Hold, 'status' | 'instance' | 'failedAt'>,
   now?: number,

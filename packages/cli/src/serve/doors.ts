@@ -37,7 +37,10 @@ export type Answerer = (door: DoorName, request: AdmittedRequest) => Answer | Pr
 export function createDoors({ clients, key, isEnding, metrics }: DoorsOptions): Answerer {
   const { audiences } = clients;
 
-  /** Over the network, callers present the key in place of the client secret, which need not leave this machine. */
+  /**
+   * Over the network, callers present the key in place of the client secret, which need not leave
+   * this machine.
+   */
   const expectedAt = (entrance: Entrance) => {
     const expected = clients.expected();
     return entrance === 'network' ? { ...expected, secret: key() ?? '' } : expected;
@@ -61,7 +64,8 @@ export function createDoors({ clients, key, isEnding, metrics }: DoorsOptions): 
       const audience = audienceOf(queryOf(head.target).getAll('audience'), audiences);
       return audience === undefined ? invalidTarget() : obtained(audience, signal, plainTokenAnswer);
     },
-    // The token is the fleet's. A client that ends must not take it from the others (RFC 7009 section 2.2).
+    // The token is the fleet's. A client that ends must not take it from the others (RFC 7009
+    // section 2.2).
     revoke: () => empty(200),
     metadata: ({ head }) => metadataAnswer(valuesOf(head, 'host')[0] ?? ''),
     async rejected({ body }) {

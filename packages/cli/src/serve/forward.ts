@@ -16,7 +16,10 @@ const connectWithinMs = 10_000;
 
 /** Forwards requests to the API. */
 export interface Forwarder {
-  /** Resolves with an answer of this server if there is none of the API. Otherwise it has been written, or is being streamed. */
+  /**
+   * Resolves with an answer of this server if there is none of the API. Otherwise it has been
+   * written, or is being streamed.
+   */
   forward(request: IncomingMessage, response: ServerResponse, forwarded: Forwarded): Promise<Answer | undefined>;
   close(): Promise<void>;
 }
@@ -28,7 +31,10 @@ interface Forwarded {
   readonly isEnding: () => boolean;
 }
 
-/** Creates the forwarder for the base URL of `auth`. `rejectedStatuses`: those by which the API rejects a token. Undefined: `auth` has no base URL. */
+/**
+ * Creates the forwarder for the base URL of `auth`. `rejectedStatuses`: those by which the API
+ * rejects a token. Undefined: `auth` has no base URL.
+ */
 export function createForwarder(
   auth: ServiceAuth,
   kept: KeptToken,

@@ -37,14 +37,18 @@ export function forwardingRefusal(head: RequestHead): Answer | undefined {
   return undefined;
 }
 
-/** Some clients, such as that of Java, offer HTTP/2 with each request. A server may ignore it (RFC 9110 section 7.8). */
+/**
+ * Some clients, such as that of Java, offer HTTP/2 with each request. A server may ignore it (RFC
+ * 9110 section 7.8).
+ */
 function isIgnorable(protocols: string): boolean {
   return protocols.split(',').every((protocol) => protocol.trim().toLowerCase() === 'h2c');
 }
 
 /**
- * Returns the path and the query to send for a request target: that of the base URL and the target together, with dots resolved. Undefined: it would
- * leave the base URL, or servers read it in different ways.
+ * Returns the path and the query to send for a request target: that of the base URL and the target
+ * together, with dots resolved. Undefined: it would leave the base URL, or servers read it in
+ * different ways.
  */
 export function pathOf(target: string, baseUrl: string, covers: (url: string) => boolean): string | undefined {
   if (!/^\/[\x21\x22\x24-\x5b\x5d-\x7e]*$/.test(target)) return undefined;
@@ -60,24 +64,36 @@ export function hasBody(head: RequestHead): boolean {
   );
 }
 
-/** Returns the headers of a forwarded request, names and values in turn. `Host` becomes that of the API. */
+/**
+ * Returns the headers of a forwarded request, names and values in turn. `Host` becomes that of the
+ * API.
+ */
 export function forwardedHeaders(rawHeaders: readonly string[], authorization: string): string[] {
   return [...without(notForwarded, rawHeaders), ...via, 'Authorization', authorization];
 }
 
-/** Returns the headers of a forwarded answer, names and values in turn. An answer without content must not have a length (RFC 9110 section 8.6). */
+/**
+ * Returns the headers of a forwarded answer, names and values in turn. An answer without content
+ * must not have a length (RFC 9110 section 8.6).
+ */
 export function returnedHeaders(rawHeaders: readonly string[], status: number): string[] {
   const names = status === 204 ? new Set([...notReturned, 'content-length']) : notReturned;
   return [...without(names, rawHeaders), ...via];
 }
 
-/** True if the body has a transfer coding that nobody asked for and that is not taken off here, such as gzip (RFC 9112 section 7). */
+/**
+ * True if the body has a transfer coding that nobody asked for and that is not taken off here, such
+ * as gzip (RFC 9112 section 7).
+ */
 export function isCoded(rawHeaders: readonly string[]): boolean {
   const codings = valuesOf({ rawHeaders }, 'transfer-encoding').join().trim().toLowerCase();
   return codings !== '' && codings !== 'chunked';
 }
 
-/** Returns the headers but for those with these names, and those that `Connection` lists (RFC 9110 section 7.6.1). */
+/**
+ * Returns the headers but for those with these names, and those that `Connection` lists (RFC 9110
+ * section 7.6.1).
+ */
 function without(names: ReadonlySet<string>, rawHeaders: readonly string[]): string[] {
   const listed = valuesOf({ rawHeaders }, 'connection').flatMap((names) => names.toLowerCase().split(/[\s,]+/));
   return rawHeaders.filter((_, index) => {

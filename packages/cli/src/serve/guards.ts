@@ -7,8 +7,9 @@ import type { Door } from './routes.ts';
 const loopback = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(:\d{1,5})?$/i;
 
 /**
- * Judges a request by its head. A browser that was lured to a name that leads to this machine sends that name as `Host` (DNS rebinding), and a
- * page of a foreign origin sends `Origin`. A header of our own cannot be sent by a page without being asked for first, nor by a program that is made to
+ * Judges a request by its head. A browser that was lured to a name that leads to this machine sends
+ * that name as `Host` (DNS rebinding), and a page of a foreign origin sends `Origin`. A header of
+ * our own cannot be sent by a page without being asked for first, nor by a program that is made to
  * fetch an address (SSRF).
  */
 export function refusalOf(
@@ -27,7 +28,8 @@ export function refusalOf(
     );
   }
   if (isCoded(head.rawHeaders)) {
-    // RFC 9112 section 6.1. Servers that disagree about the end of a body take a part of it for the next request.
+    // RFC 9112 section 6.1. Servers that disagree about the end of a body take a part of it for the
+    // next request.
     return refusal(501, 'invalid_request', 'The only transfer coding is chunked.');
   }
   if (valuesOf(head, 'origin').length > 0)

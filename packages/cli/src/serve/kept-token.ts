@@ -1,7 +1,8 @@
 import type { AccessToken, Clock, ServiceAuth } from '@service-auth/core';
 import { shortestLifeMs } from './token-answer.ts';
 
-// Core reads the record again after 25 seconds, and before it serves a token after 28. So callers never wait for that.
+// Core reads the record again after 25 seconds, and before it serves a token after 28. So callers
+// never wait for that.
 const lookEveryMs = 20_000;
 const lookAfterFailureMs = 5_000;
 
@@ -25,7 +26,10 @@ export interface KeptToken {
   stop(): void;
 }
 
-/** Keeps the token of a client. Core renews a token when it is asked for one, and here nobody may ask for hours. */
+/**
+ * Keeps the token of a client. Core renews a token when it is asked for one, and here nobody may
+ * ask for hours.
+ */
 export function keepToken(auth: ServiceAuth, clock: Clock): KeptToken {
   let seen: { readonly token: AccessToken; readonly deadline: number } | undefined;
   let failed = false;
@@ -36,7 +40,10 @@ export function keepToken(auth: ServiceAuth, clock: Clock): KeptToken {
     hasTried = resolve;
   });
 
-  /** The clock of the machine may step, and the monotonic one may stand still during sleep. The shorter life is the safe one. */
+  /**
+   * The clock of the machine may step, and the monotonic one may stand still during sleep. The
+   * shorter life is the safe one.
+   */
   function lifeOf(token: AccessToken): number {
     const left = token.expiresAt - clock.now();
     if (seen?.token !== token) seen = { token, deadline: clock.monotonic() + left };

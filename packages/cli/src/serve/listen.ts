@@ -39,7 +39,10 @@ async function listenOnPort(server: Server, host: string, port: number): Promise
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`;
 }
 
-/** Others must not be able to connect even for a moment, so the file has its mode from the beginning. */
+/**
+ * Others must not be able to connect even for a moment, so the file has its mode from the
+ * beginning.
+ */
 async function listenOnSocket(server: Server, path: string): Promise<string> {
   const before = process.umask(0o177);
   try {
@@ -55,7 +58,8 @@ async function listenOnSocket(server: Server, path: string): Promise<string> {
 async function removeStale(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined);
   if (!found?.isSocket() || (await isServed(path))) return;
-  // Others may have found the same socket. Whoever creates this file may remove it, and listening tells the others that the path is in use.
+  // Others may have found the same socket. Whoever creates this file may remove it, and listening
+  // tells the others that the path is in use.
   const claim = `${path}.${found.ino}`;
   if (!(await isCreated(claim))) return;
   const current = await lstat(path).catch(() => undefined);

@@ -1,6 +1,7 @@
 /**
- * Where a request came in. `open`: a unix socket, or a port of loopback with `--no-key`; whoever can connect has the token. `port`: a port of loopback,
- * `network`: the address of `--listen`, `observe`: that of `--observe`.
+ * Where a request came in. `open`: a unix socket, or a port of loopback with `--no-key`; whoever
+ * can connect has the token. `port`: a port of loopback, `network`: the address of `--listen`,
+ * `observe`: that of `--observe`.
  */
 export type Entrance = 'open' | 'port' | 'network' | 'observe';
 
@@ -13,7 +14,10 @@ export interface RequestHead {
   readonly rawHeaders: readonly string[];
 }
 
-/** Every value of a header. Node drops or joins some that were sent twice, and a guard must see them all. `name`: in lower case. */
+/**
+ * Every value of a header. Node drops or joins some that were sent twice, and a guard must see them
+ * all. `name`: in lower case.
+ */
 export function valuesOf({ rawHeaders }: Pick<RequestHead, 'rawHeaders'>, name: string): string[] {
   const values: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -26,7 +26,10 @@ export type TokenRequest =
   | { readonly audience: string; readonly answer?: never }
   | { readonly audience?: never; readonly answer: Answer };
 
-/** Reads a token request (RFC 6749 section 4.4.2), as a form or as JSON. `audiences`: those that tokens are issued for; the first one is the default. */
+/**
+ * Reads a token request (RFC 6749 section 4.4.2), as a form or as JSON. `audiences`: those that
+ * tokens are issued for; the first one is the default.
+ */
 export function readTokenRequest(
   head: RequestHead,
   body: string,
@@ -54,7 +57,10 @@ export function readTokenRequest(
   return audience === undefined ? { answer: invalidTarget() } : { audience };
 }
 
-/** Returns the audience that is asked for, or the default. Undefined: it is none of those that there are. */
+/**
+ * Returns the audience that is asked for, or the default. Undefined: it is none of those that there
+ * are.
+ */
 export function audienceOf(asked: readonly (string | undefined)[], audiences: readonly string[]): string | undefined {
   const names = new Set(asked.filter((name) => name));
   const [name = audiences[0] ?? ''] = names;
@@ -85,7 +91,10 @@ function mediaTypeOf(head: RequestHead): string {
   return type.replace(/;.*/s, '').trim().toLowerCase();
 }
 
-/** The parameters with a value, or what is wrong with them. One without a value counts as left out (RFC 6749 section 3.2). */
+/**
+ * The parameters with a value, or what is wrong with them. One without a value counts as left out
+ * (RFC 6749 section 3.2).
+ */
 function fieldsOf(mediaType: string, body: string): Fields | string {
   if (mediaType === 'application/json') return fieldsOfJson(body);
   if (mediaType === 'application/x-www-form-urlencoded') return fieldsOfForm(body);
@@ -114,7 +123,10 @@ function fieldsOfJson(body: string): Fields | string {
   }
 }
 
-/** The credentials as they may have been meant: many clients do not encode those of Basic as RFC 6749 section 2.3.1 says. A text says what is wrong. */
+/**
+ * The credentials as they may have been meant: many clients do not encode those of Basic as RFC
+ * 6749 section 2.3.1 says. A text says what is wrong.
+ */
 function credentialsOf(authorization: readonly string[], fields: Fields): readonly Credentials[] | string {
   const { client_id: clientId = '', client_secret: secret = '' } = fields;
   const [header] = authorization;

@@ -19,13 +19,19 @@ export interface UpstreamAnswer {
   readonly status: number;
   /** Names and values in turn. */
   readonly rawHeaders: readonly string[];
-  /** Streams the body into the answer, whose head has been written. An answer that breaks off breaks off there, too. */
+  /**
+   * Streams the body into the answer, whose head has been written. An answer that breaks off breaks
+   * off there, too.
+   */
   stream(response: ServerResponse): void;
   /** Frees the connection. */
   discard(): void;
 }
 
-/** Sends a request. Resolves when the head of the answer has arrived. Rejects with an error of undici, or with the reason of the signal. */
+/**
+ * Sends a request. Resolves when the head of the answer has arrived. Rejects with an error of
+ * undici, or with the reason of the signal.
+ */
 export function sendUpstream(dispatcher: Dispatcher, { signal, ...request }: UpstreamRequest): Promise<UpstreamAnswer> {
   return new Promise((resolve, reject) => {
     let sink: ServerResponse | undefined;
@@ -33,7 +39,8 @@ export function sendUpstream(dispatcher: Dispatcher, { signal, ...request }: Ups
     let discarded = 0;
     let isDiscarded = false;
     let hasEnded = false;
-    // If the API closes the connection, undici hands out the rest of the body, although it was told to pause.
+    // If the API closes the connection, undici hands out the rest of the body, although it was told
+    // to pause.
     const waiting: Buffer[] = [];
     let abort = () => {};
     const options = { ...request, method: request.method as Dispatcher.HttpMethod } as Dispatcher.DispatchOptions;

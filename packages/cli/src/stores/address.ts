@@ -6,7 +6,10 @@ export interface OpenedStore {
   readonly store: Store;
   /** The name of the store in messages, without a password. */
   readonly label: string;
-  /** A place as that of the record, to try the store without touching a record. Undefined: the store has none that can be removed. */
+  /**
+   * A place as that of the record, to try the store without touching a record. Undefined: the store
+   * has none that can be removed.
+   */
   readonly trial?: (key: string) => Trial;
   /** Facts about the store and its safety that only this kind of store knows. */
   readonly examine?: () => Promise<readonly Diagnosis[]>;
@@ -29,7 +32,10 @@ export interface OtherPlaces {
   readonly found: readonly OtherPlace[];
   /** The part of the store that was searched. Undefined: all of it. */
   readonly searched?: string | undefined;
-  /** The address of a place with this parameter. Undefined: the address has a password, or something else that is not shown. */
+  /**
+   * The address of a place with this parameter. Undefined: the address has a password, or something
+   * else that is not shown.
+   */
   readonly addressOf: (parameter: string) => string | undefined;
 }
 
@@ -74,9 +80,11 @@ export function adviceOf(error: unknown): string | undefined {
 export function urlOf(address: string): URL {
   try {
     const url = new URL(address);
-    // Each by itself: the drivers do it so, and half of an escape at the end of one would pass with the other half.
+    // Each by itself: the drivers do it so, and half of an escape at the end of one would pass with
+    // the other half.
     for (const part of [url.username, url.password]) decodeURIComponent(part);
-    // What follows the host is shown. Without a host, or with an @ behind it, that may be a password.
+    // What follows the host is shown. Without a host, or with an @ behind it, that may be a
+    // password.
     const { host, pathname, search, hash } = url;
     if (host !== '' && !`${pathname}${search}${hash}`.includes('@')) return url;
   } catch {}

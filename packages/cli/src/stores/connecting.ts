@@ -4,7 +4,10 @@ import { abortable } from '@service-auth/core/store';
 /** An open connection of a store. */
 export interface Connection {
   readonly store: Store;
-  /** True if the connection can be used after a call failed with this error. A server that refuses a command still answers. */
+  /**
+   * True if the connection can be used after a call failed with this error. A server that refuses a
+   * command still answers.
+   */
   isUsable(error: unknown): boolean;
 }
 
@@ -19,8 +22,9 @@ export interface ConnectingStore<Opened extends Connection> {
 }
 
 /**
- * A store whose client connects with its first call, so that the deadline of that call covers the connection too. After a failure the next call
- * connects again: a connection that has gone silent does not come back.
+ * A store whose client connects with its first call, so that the deadline of that call covers the
+ * connection too. After a failure the next call connects again: a connection that has gone silent
+ * does not come back.
  */
 export function connectingStore<Opened extends Connection>(
   { durability, name, maxRecordBytes }: Pick<Store, 'durability' | 'name' | 'maxRecordBytes'>,

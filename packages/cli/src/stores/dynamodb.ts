@@ -2,7 +2,10 @@ import type { Store } from '@service-auth/core';
 import { AddressError, type OpenedStore } from './address.ts';
 import { importFromHere, told } from './from-here.ts';
 
-/** The part of `@service-auth/dynamodb` that is used. It is no dependency, because npm would install its peer, the AWS SDK, with this program. */
+/**
+ * The part of `@service-auth/dynamodb` that is used. It is no dependency, because npm would install
+ * its peer, the AWS SDK, with this program.
+ */
 interface StorePackage {
   dynamodbStore(client: object, options: { table: string }): Store;
 }
@@ -12,8 +15,9 @@ interface Sdk {
 }
 
 /**
- * `dynamodb:TABLE?region=`, also as `dynamodb://TABLE`. The table is a name or an ARN, by default `service-auth`. Region and credentials are those of the
- * AWS SDK. The store and the SDK are looked for from the working directory. No command creates a table, which costs money.
+ * `dynamodb:TABLE?region=`, also as `dynamodb://TABLE`. The table is a name or an ARN, by default
+ * `service-auth`. Region and credentials are those of the AWS SDK. The store and the SDK are looked
+ * for from the working directory. No command creates a table, which costs money.
  * @throws AddressError
  */
 export async function openDynamoDbStore(address: string): Promise<OpenedStore> {

@@ -8,7 +8,10 @@ export interface Explaining {
   explain(error: unknown): unknown;
 }
 
-/** Creates a missing table for a command that writes, and adds what to do to errors of the connection. */
+/**
+ * Creates a missing table for a command that writes, and adds what to do to errors of the
+ * connection.
+ */
 export function explainingStore(store: Store, { create, explain }: Explaining): Store {
   async function load(...call: Parameters<Store['load']>) {
     try {
@@ -41,7 +44,10 @@ export interface ConnectionErrors {
   readonly advices: Readonly<Record<string, string>>;
 }
 
-/** Adds advice to an error of a connection. Core shows the name, the code and the advice. The store knows what to do about other errors. */
+/**
+ * Adds advice to an error of a connection. Core shows the name, the code and the advice. The store
+ * knows what to do about other errors.
+ */
 export function explained(error: unknown, { name, host, remedy, advices }: ConnectionErrors): unknown {
   const { code = '', message = '' } = Object(error) as { code?: string; message?: string };
   const certificate = certificateAdvice(code, remedy);

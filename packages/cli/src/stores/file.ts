@@ -7,7 +7,10 @@ import type { Store } from '@service-auth/core';
 import { defaultDirectory, fileStore } from '@service-auth/file';
 import { AddressError, type OpenedStore, type OpenOptions, type Trial } from './address.ts';
 
-/** `file:` is the default directory, `file:DIRECTORY` and `file:///DIRECTORY` are others. `~/` is the home directory, because no shell expands it there. */
+/**
+ * `file:` is the default directory, `file:DIRECTORY` and `file:///DIRECTORY` are others. `~/` is
+ * the home directory, because no shell expands it there.
+ */
 export function openFileStore(address: string, { writes }: OpenOptions): OpenedStore {
   const directory = pathIn(address, 'file:DIRECTORY, or file:///DIRECTORY with three slashes') || defaultDirectory();
   const trial = (key: string): Trial => {
@@ -23,7 +26,8 @@ export function openFileStore(address: string, { writes }: OpenOptions): OpenedS
 }
 
 /**
- * The path in an address of the form `SCHEME:PATH` or `SCHEME:///PATH`; empty if it names none. `form`: what to write instead.
+ * The path in an address of the form `SCHEME:PATH` or `SCHEME:///PATH`; empty if it names none.
+ * `form`: what to write instead.
  * @throws AddressError
  */
 export function pathIn(address: string, form: string): string {

@@ -5,7 +5,8 @@ import { promisify } from 'node:util';
 import { AddressError, nameOf } from './address.ts';
 
 /**
- * Imports a package. It is looked for from the working directory, because this program is often run by npx from elsewhere.
+ * Imports a package. It is looked for from the working directory, because this program is often run
+ * by npx from elsewhere.
  * @throws AddressError
  */
 export async function importFromHere(name: string): Promise<unknown> {
@@ -25,7 +26,8 @@ async function addressOf(name: string): Promise<string> {
         `needs the package ${name}, which is not installed here. Run: npm install ${name}, or write file:DIRECTORY, redis://HOST or the like`,
       );
     }
-    // It is for import alone. Node resolves that from the working directory only in a program that begins there.
+    // It is for import alone. Node resolves that from the working directory only in a program that
+    // begins there.
     const program = 'process.stdout.write(import.meta.resolve(process.argv[1]))';
     const args = ['--input-type=module', '--eval', program, name];
     // No other store waits for this module.

@@ -30,8 +30,9 @@ interface MysqlConnection extends Connection {
 const names = ['table', 'ssl-ca', 'ssl-cert', 'ssl-key', 'ssl-mode'] as const;
 
 /**
- * `mysql://USER:PASSWORD@HOST:PORT/DATABASE?table=`, also as `mariadb://`. With `ssl-mode=REQUIRED` the connection has TLS, and the certificate and its name
- * are checked; `ssl-ca`, `ssl-cert` and `ssl-key` are files of PEM. Its driver mysql2 is looked for from the working directory.
+ * `mysql://USER:PASSWORD@HOST:PORT/DATABASE?table=`, also as `mariadb://`. With `ssl-mode=REQUIRED`
+ * the connection has TLS, and the certificate and its name are checked; `ssl-ca`, `ssl-cert` and
+ * `ssl-key` are files of PEM. Its driver mysql2 is looked for from the working directory.
  * @throws AddressError
  */
 export async function openMysqlStore(url: URL, { writes }: OpenOptions): Promise<OpenedStore> {

@@ -16,8 +16,9 @@ import {
 import { explained, explainingStore } from './explaining.ts';
 
 /**
- * `postgres://USER:PASSWORD@HOST:PORT/DATABASE?table=`; other parameters, such as `sslmode` and `sslrootcert`, are those of libpq. Every `sslmode` that
- * encrypts checks the certificate and its name, but `no-verify`.
+ * `postgres://USER:PASSWORD@HOST:PORT/DATABASE?table=`; other parameters, such as `sslmode` and
+ * `sslrootcert`, are those of libpq. Every `sslmode` that encrypts checks the certificate and its
+ * name, but `no-verify`.
  */
 export function openPostgresStore(url: URL, { writes }: OpenOptions): OpenedStore {
   const { table } = takeParameters(url, ['table']);

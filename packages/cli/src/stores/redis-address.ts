@@ -12,7 +12,10 @@ export interface RedisAddress {
   /** The hosts as people may see them. */
   readonly hostNames: string;
   readonly label: string;
-  /** The address with this parameter. Undefined: it has credentials or certificates, which are not shown. */
+  /**
+   * The address with this parameter. Undefined: it has credentials or certificates, which are not
+   * shown.
+   */
   readonly withParameter: (parameter: string) => string | undefined;
   readonly credentials: { readonly username?: string; readonly password?: string };
   readonly database: number;
@@ -26,13 +29,16 @@ export interface RedisAddress {
 type Certificates = { readonly [Name in 'ca' | 'cert' | 'key']?: Buffer };
 type Socket = typeof plain | (typeof plain & Certificates & { readonly tls: true });
 
-/** A failure is told at once, because each command of this program is short and core tries again. */
+/**
+ * A failure is told at once, because each command of this program is short and core tries again.
+ */
 const plain = { reconnectStrategy: false, connectTimeout: 2_000 } as const;
 
 const names = ['prefix', 'sentinel', 'ca', 'cert', 'key'] as const;
 
 /**
- * Reads `redis://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?prefix=&sentinel=`; `rediss://` is TLS, with `ca`, `cert` and `key` as files of PEM.
+ * Reads `redis://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?prefix=&sentinel=`; `rediss://` is TLS,
+ * with `ca`, `cert` and `key` as files of PEM.
  * @throws AddressError
  */
 export function parseRedisAddress(address: string): RedisAddress {

@@ -20,7 +20,10 @@ export interface RedisConnection extends Connection {
   storeAt(prefix: string): Store;
 }
 
-/** Connects to what the address names: one server, a cluster, or the primary server that Sentinels name. */
+/**
+ * Connects to what the address names: one server, a cluster, or the primary server that Sentinels
+ * name.
+ */
 export async function connectRedis(address: RedisAddress, ending: AbortSignal): Promise<RedisConnection> {
   const { hosts, hostNames, sentinel } = address;
   try {
@@ -42,7 +45,8 @@ async function connectServer(address: RedisAddress, host: Host, ending: AbortSig
   await client.connect();
   return {
     store: redisStore(client, { prefix }),
-    // A server that has become a replica does not take writes again soon. Its name may lead to another one by now.
+    // A server that has become a replica does not take writes again soon. Its name may lead to
+    // another one by now.
     isUsable: (error) => client.isReady && codeOf(error) !== 'READONLY',
     nodes: async () => [client],
     remove: (key) => client.del(key),
@@ -72,7 +76,10 @@ async function connectCluster(address: RedisAddress, ending: AbortSignal): Promi
   };
 }
 
-/** Connects to one server. If it is a node of a cluster and names another one for the record, connects to the cluster. */
+/**
+ * Connects to one server. If it is a node of a cluster and names another one for the record,
+ * connects to the cluster.
+ */
 async function connectMember(address: RedisAddress, ending: AbortSignal): Promise<RedisConnection> {
   const [host = { host: '', port: 0 }] = address.hosts;
   let connection = await connectServer(address, host, ending);

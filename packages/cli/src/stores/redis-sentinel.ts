@@ -2,8 +2,8 @@ import { createClient } from '@redis/client';
 import type { Host, RedisAddress } from './redis-address.ts';
 
 /**
- * Asks all Sentinels at once which server is the primary one, and takes the first answer. An error has advice for the reader.
- * A Sentinel often has no password, and otherwise that of the servers.
+ * Asks all Sentinels at once which server is the primary one, and takes the first answer. An error
+ * has advice for the reader. A Sentinel often has no password, and otherwise that of the servers.
  */
 export async function primaryOf(address: RedisAddress, name: string): Promise<Host> {
   const asked = address.hosts.map(async (sentinel) => {

@@ -6,7 +6,8 @@ import { explainingStore } from './explaining.ts';
 import { pathIn } from './file.ts';
 
 /**
- * `sqlite:FILE`, `sqlite:///FILE`, with `?table=` as an option. `~/` is the home directory. A command that only reads creates no file.
+ * `sqlite:FILE`, `sqlite:///FILE`, with `?table=` as an option. `~/` is the home directory. A
+ * command that only reads creates no file.
  * @throws AddressError
  */
 export async function openSqliteStore(address: string, { writes }: OpenOptions): Promise<OpenedStore> {

@@ -1,5 +1,6 @@
 /**
- * Checks the option `isRejected` of an adapter. `adapter` is the name of the adapter's package, for the message.
+ * Checks the option `isRejected` of an adapter. `adapter` is the name of the adapter's package, for
+ * the message.
  * @throws `TypeError` if it is given and no function
  */
 export function checkIsRejected(isRejected: unknown, adapter: string): void {

@@ -1,8 +1,10 @@
 import type { TokenSource } from '../contract/token-source.ts';
 
 /**
- * Checks the client that an adapter was given. `adapter` is the name of the adapter's package, for the message.
- * @throws `TypeError` if `auth` is no client, or if it has no `baseUrl`: `covers()` would be false for every URL, and no request would have a token
+ * Checks the client that an adapter was given. `adapter` is the name of the adapter's package, for
+ * the message.
+ * @throws `TypeError` if `auth` is no client, or if it has no `baseUrl`: `covers()` would be false
+ * for every URL, and no request would have a token
  */
 export function checkTokenSource(auth: TokenSource, adapter: string): void {
   let problem: string | undefined;

@@ -1,8 +1,10 @@
 import type { TokenSource } from '../contract/token-source.ts';
 
 /**
- * Returns whether headers have an `Authorization`, in upper or lower case: a caller's own wins, so a request that has one gets no token. `headers`: an object, a
- * list of pairs, or a list in which names and values alternate. `auth`: the client that covers the address of the request. It warns once if they have one.
+ * Returns whether headers have an `Authorization`, in upper or lower case: a caller's own wins, so
+ * a request that has one gets no token. `headers`: an object, a list of pairs, or a list in which
+ * names and values alternate. `auth`: the client that covers the address of the request. It warns
+ * once if they have one.
  */
 export function hasAuthorization(
   headers: object | null | undefined,

@@ -29,16 +29,19 @@ const maxRedirects = 20;
 const contentHeaders = ['content-encoding', 'content-language', 'content-length', 'content-location', 'content-type'];
 const originHeaders = ['authorization', 'cookie', 'host', 'proxy-authorization'];
 
-/** Returns whether an answer with this status is a redirect if it has a `Location`: 301, 302, 303, 307 or 308. */
+/**
+ * Returns whether an answer with this status is a redirect if it has a `Location`: 301, 302, 303,
+ * 307 or 308.
+ */
 export function isRedirect(status: number): boolean {
   return status === 307 || status === 308 || (status >= 301 && status <= 303);
 }
 
 /**
- * Returns the request that a redirect asks for, by the rules of the Fetch standard. Undefined: the answer is no redirect. Ask `auth.covers(url)`
- * whether the new request may have the token.
- * @throws `TypeError` where `fetch` fails: the address is not one of http or https, the body cannot be sent again and the status is not 303, or
- *   20 redirects have been followed already
+ * Returns the request that a redirect asks for, by the rules of the Fetch standard. Undefined: the
+ * answer is no redirect. Ask `auth.covers(url)` whether the new request may have the token.
+ * @throws `TypeError` where `fetch` fails: the address is not one of http or https, the body
+ *   cannot be sent again and the status is not 303, or 20 redirects have been followed already
  * @see https://fetch.spec.whatwg.org/#http-redirect-fetch
  */
 export function redirectTo(answer: RedirectAnswer): Redirect | undefined {

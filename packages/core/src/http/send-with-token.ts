@@ -6,15 +6,19 @@ import { settledToken } from './settled-token.ts';
 export interface ReplaceRejectedOptions {
   /** Ends the wait for another token. */
   readonly signal?: AbortSignal | undefined;
-  /** The longest time to wait for another token, in milliseconds. Default: that of `auth.getToken()`. */
+  /**
+   * The longest time to wait for another token, in milliseconds. Default: that of
+   * `auth.getToken()`.
+   */
   readonly maxWaitMs?: number | undefined;
   /** True if the request can be sent again. If not, no other token is requested. Default true. */
   readonly canResend?: boolean | undefined;
 }
 
 /**
- * Reports that `token` was rejected, and resolves with another token for a second attempt. Resolves with undefined if the 401 is the answer for the
- * caller: the request cannot be sent again, or `auth` has no other token now. Use it in a client that sends its requests itself, and call it
+ * Reports that `token` was rejected, and resolves with another token for a second attempt. Resolves
+ * with undefined if the 401 is the answer for the caller: the request cannot be sent again, or
+ * `auth` has no other token now. Use it in a client that sends its requests itself, and call it
  * with `canResend: false` after the 401 of the second attempt.
  * @throws the errors of `auth.getToken()`. The client must free the connection of the 401 then
  */
@@ -32,36 +36,47 @@ export async function replaceRejected(
 /** Options of {@link sendWithToken}. */
 export interface SendWithTokenOptions<Answer> {
   /**
-   * Sends the request with `token.authorization` as its `Authorization`. A client that follows redirects by itself must send only the last request of
-   * the chain at attempt 2. The requests before it were answered, and a second POST may be a second order.
+   * Sends the request with `token.authorization` as its `Authorization`. A client that follows
+   * redirects by itself must send only the last request of the chain at attempt 2. The requests
+   * before it were answered, and a second POST may be a second order.
    */
   send(token: AccessToken, attempt: 1 | 2): Promise<Answer>;
   /**
-   * Follows a redirect: makes the request that `answer` asks for the one that `send` sends from now on, and returns true. Returns false if `answer` is
-   * no redirect. See `redirectTo`. Default: no redirect is followed, or the client follows redirects by itself. What it throws ends the call.
+   * Follows a redirect: makes the request that `answer` asks for the one that `send` sends from now
+   * on, and returns true. Returns false if `answer` is no redirect. See `redirectTo`. Default: no
+   * redirect is followed, or the client follows redirects by itself. What it throws ends the call.
    */
   follow?(answer: Answer): boolean;
   /**
-   * Returns whether an answer rejects the token: its status is 401, or what this API has in its place, and the request that it answers had the token.
-   * What it throws or rejects with ends the call.
+   * Returns whether an answer rejects the token: its status is 401, or what this API has in its
+   * place, and the request that it answers had the token. What it throws or rejects with ends the
+   * call.
    */
   isRejected(answer: Answer): boolean | Promise<boolean>;
   /**
-   * Returns whether an answer that is not rejected shows that the API accepted the token: its status is below 400, and the request had the token.
-   * Default: each of them shows it.
+   * Returns whether an answer that is not rejected shows that the API accepted the token: its
+   * status is below 400, and the request had the token. Default: each of them shows it.
    */
   isAccepted?(answer: Answer): boolean;
-  /** Returns whether `send` can send its request again at attempt 2. It is called after a rejected answer. See `isReplayable`. */
+  /**
+   * Returns whether `send` can send its request again at attempt 2. It is called after a rejected
+   * answer. See `isReplayable`.
+   */
   canResend(answer: Answer): boolean;
   /** Frees the connection of an answer that nobody will read. Its errors are ignored. */
   discard(answer: Answer): unknown;
-  /** Resolves with a token. It is called again after a 401. Use it to pass the caller's `signal` to `auth.getToken()`. Default: `auth.getToken()`. */
+  /**
+   * Resolves with a token. It is called again after a 401. Use it to pass the caller's `signal` to
+   * `auth.getToken()`. Default: `auth.getToken()`.
+   */
   waitForToken?(): Promise<AccessToken>;
 }
 
 /**
- * Sends a request with a token of `auth`. If the API rejects the token, sends it once more with another one. Every rejection is reported to `auth`.
- * Resolves with the answer for the caller. Call it only if `auth.covers(url)` is true and the request has no `Authorization` of its own: see `hasAuthorization`.
+ * Sends a request with a token of `auth`. If the API rejects the token, sends it once more with
+ * another one. Every rejection is reported to `auth`. Resolves with the answer for the caller. Call
+ * it only if `auth.covers(url)` is true and the request has no `Authorization` of its own: see
+ * `hasAuthorization`.
  * @throws the errors of `waitForToken`, of `send`, of `follow` and of `isRejected`
  */
 export async function sendWithToken<Answer>(

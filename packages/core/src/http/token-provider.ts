@@ -4,14 +4,17 @@ import type { TokenSource } from '../contract/token-source.ts';
 /** A function that resolves with the value of a token, for clients that take such a function. */
 export interface TokenProvider {
   /**
-   * Resolves with the value of a token: what follows `Bearer `, or the option `scheme`, in the header. It ignores its arguments.
+   * Resolves with the value of a token: what follows `Bearer `, or the option `scheme`, in the
+   * header. It ignores its arguments.
    * @throws the errors of `auth.getToken()`
    */
   (): Promise<string>;
   /**
-   * Reports that the server rejected a token, so that the next call resolves with another one if there is one. `value`: the token that was sent, with or
-   * without the scheme before it; default: the token that the provider resolved with last. If you know what was sent, say it: the last one may be newer.
-   * Does nothing if the provider did not resolve with `value`, or did so more than eight tokens ago. Never rejects.
+   * Reports that the server rejected a token, so that the next call resolves with another one if
+   * there is one. `value`: the token that was sent, with or without the scheme before it; default:
+   * the token that the provider resolved with last. If you know what was sent, say it: the last one
+   * may be newer. Does nothing if the provider did not resolve with `value`, or did so more than
+   * eight tokens ago. Never rejects.
    */
   rejected(value?: string): Promise<void>;
 }
@@ -19,9 +22,10 @@ export interface TokenProvider {
 const maxKnownTokens = 8;
 
 /**
- * Creates a {@link TokenProvider} for a client that takes only a function for the token and reports no 401, such as kafkajs, gRPC or generated clients
- * with `TOKEN`. Call `rejected()` when the server rejects the token: without it, the client would send a revoked token until that token expires.
- * Such a client sends the token where it likes: `auth.covers()` is not asked.
+ * Creates a {@link TokenProvider} for a client that takes only a function for the token and reports
+ * no 401, such as kafkajs, gRPC or generated clients with `TOKEN`. Call `rejected()` when the
+ * server rejects the token: without it, the client would send a revoked token until that token
+ * expires. Such a client sends the token where it likes: `auth.covers()` is not asked.
  */
 export function tokenProvider(auth: Pick<TokenSource, 'getToken' | 'invalidate'>): TokenProvider {
   const known = new Map<string, AccessToken>();

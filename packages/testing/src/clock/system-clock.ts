@@ -1,6 +1,9 @@
 import type { Clock } from '@service-auth/core';
 
-/** The clock of this machine. It does not use core's clock, because this package imports only types from core. */
+/**
+ * The clock of this machine. It does not use core's clock, because this package imports only types
+ * from core.
+ */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

@@ -19,19 +19,25 @@ export interface PendingTimers {
 export interface TestClock extends Clock {
   readonly pendingTimers: PendingTimers;
   /**
-   * The clock of all other machines: `advance` and `suspend` move its wall clock, but `step` does not.
-   * Give it to `startTestService` in tests that step the client's wall clock.
+   * The clock of all other machines: `advance` and `suspend` move its wall clock, but `step` does
+   * not. Give it to `startTestService` in tests that step the client's wall clock.
    */
   readonly world: Clock;
   /**
-   * Advances the time by `ms` milliseconds, 0 or more. Fires the due timers in order and lets promises settle before the first timer and after each.
-   * It never sleeps, so a request on loopback may be unfinished when this resolves: await its effects.
+   * Advances the time by `ms` milliseconds, 0 or more. Fires the due timers in order and lets
+   * promises settle before the first timer and after each. It never sleeps, so a request on
+   * loopback may be unfinished when this resolves: await its effects.
    * @throws RangeError (as a rejection) for a negative or infinite duration
    */
   advance(ms: number): Promise<void>;
-  /** Sets the wall clock forward by `ms` milliseconds, or back if `ms` is negative. No time passes. */
+  /**
+   * Sets the wall clock forward by `ms` milliseconds, or back if `ms` is negative. No time passes.
+   */
   step(ms: number): void;
-  /** Simulates a machine that sleeps for `ms` milliseconds: the wall clock advances; the monotonic clock and all timers stand still. */
+  /**
+   * Simulates a machine that sleeps for `ms` milliseconds: the wall clock advances; the monotonic
+   * clock and all timers stand still.
+   */
   suspend(ms: number): void;
 }
 
@@ -53,7 +59,10 @@ function checkDuration(ms: number): void {
   if (!(ms >= 0 && ms < Number.POSITIVE_INFINITY)) throw new RangeError(`A duration is 0 ms or more, not ${ms}.`);
 }
 
-/** Creates a clock that the test controls, for `createServiceAuth`, for `startTestService`, or for both. */
+/**
+ * Creates a clock that the test controls, for `createServiceAuth`, for `startTestService`, or for
+ * both.
+ */
 export function createTestClock(options: TestClockOptions = {}): TestClock {
   const startedAt = options.now ?? Date.UTC(2026, 0, 1);
   const timers = new Set<Timer>();
@@ -75,7 +84,8 @@ export function createTestClock(options: TestClockOptions = {}): TestClock {
 
   function nextTimer(until: number): Timer | undefined {
     let next: Timer | undefined;
-    // The comparison is strict: if two timers are due at once, the one that was armed first fires first, as in Node.
+    // The comparison is strict: if two timers are due at once, the one that was armed first fires
+    // first, as in Node.
     for (const timer of timers) if (timer.dueAt <= until && !(next && next.dueAt <= timer.dueAt)) next = timer;
     return next;
   }

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 
-/** Rejects if `promise` is still pending after `limitMs` of real time: for what a broken client or store would wait for in vain. */
+/**
+ * Rejects if `promise` is still pending after `limitMs` of real time: for what a broken client or
+ * store would wait for in vain.
+ */
 export async function within<Value>(promise: Promise<Value>, what: string, limitMs = 5_000): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const message = `${what} took more than ${limitMs} ms`;

@@ -63,7 +63,10 @@ function streamOf(content: string): ReadableStream<Uint8Array> {
   });
 }
 
-/** Body and content type with the boundary of multipart bodies, which may differ between two sends, replaced. */
+/**
+ * Body and content type with the boundary of multipart bodies, which may differ between two sends,
+ * replaced.
+ */
 function contentOf({ body, headers }: RecordedApiRequest): { text: string; type: string | undefined } {
   const type = headers['content-type'];
   const boundary = /boundary="?([^";]+)"?/.exec(type ?? '')?.[1];

@@ -9,7 +9,10 @@ const bodies: readonly (readonly [name: string, body: string])[] = [
   ['a body of 20 kB', 'x'.repeat(20_000)],
 ];
 
-/** Runs `action`, and fails if an exception that nobody caught would have ended the process meanwhile. */
+/**
+ * Runs `action`, and fails if an exception that nobody caught would have ended the process
+ * meanwhile.
+ */
 async function withoutCrash(action: () => Promise<void>): Promise<void> {
   const uncaught: string[] = [];
   const listener = (error: unknown) => void uncaught.push(String(error));
@@ -23,7 +26,10 @@ async function withoutCrash(action: () => Promise<void>): Promise<void> {
   assert.deepEqual(uncaught, [], 'an exception was thrown that nobody caught: the process would have ended');
 }
 
-/** Gives the client the time in which the end of a connection reaches it: the end was sent before these requests. */
+/**
+ * Gives the client the time in which the end of a connection reaches it: the end was sent before
+ * these requests.
+ */
 async function letConnectionsEnd({ service }: Fixture): Promise<void> {
   for (let count = 0; count < 20; count++) await (await fetch(`${service.url}/.well-known/jwks.json`)).text();
 }

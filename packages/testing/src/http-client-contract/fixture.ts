@@ -81,10 +81,16 @@ export function expectNoRejection(fixture: Fixture): void {
   assert.deepEqual(rejections(fixture), [], 'a token was reported as rejected');
 }
 
-/** The body of an answer that is not for the caller: large enough that nobody receives it without reading it. */
+/**
+ * The body of an answer that is not for the caller: large enough that nobody receives it without
+ * reading it.
+ */
 export const unread: string = 'x'.repeat(1_000_000);
 
-/** Sends requests that are answered 200 after `first`, one after the other. An answer that was not freed keeps its connection. */
+/**
+ * Sends requests that are answered 200 after `first`, one after the other. An answer that was not
+ * freed keeps its connection.
+ */
 export async function connectionsStayFew({ service, send, clock }: Fixture, first: ScriptedAnswer): Promise<void> {
   const numbers: number[] = [];
   for (let count = 0; count < 20; count++) {
@@ -98,7 +104,10 @@ export async function connectionsStayFew({ service, send, clock }: Fixture, firs
   assert.ok(Math.max(...numbers) < 10, `${Math.max(...numbers)} connections are open`);
 }
 
-/** A foreign host receives requests, and none of them has credentials. The message of the failure does not quote them. */
+/**
+ * A foreign host receives requests, and none of them has credentials. The message of the failure
+ * does not quote them.
+ */
 export function foreignIsUnauthenticated({ foreign }: Fixture): void {
   assert.ok(foreign.requests.length > 0, 'the foreign host received nothing');
   assert.ok(!/authorization/i.test(foreign.received), 'an Authorization header reached a foreign host');
@@ -156,7 +165,8 @@ export function caseDefiner(connect: ConnectHttpClient, traits: HttpClientTraits
         await within(run(fixture), 'the case', caseLimitMs);
         checkSecrecy(fixture);
       } finally {
-        // All at once: a request that is still paused ends when the service closes, and until then keeps the client open.
+        // All at once: a request that is still paused ends when the service closes, and until then
+        // keeps the client open.
         await Promise.all(opened.map((resource) => resource.close()));
       }
     },

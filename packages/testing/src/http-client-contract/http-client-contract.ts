@@ -12,9 +12,11 @@ import type { ConnectHttpClient, HttpClientTraits } from './subject.ts';
 import { verdictCases } from './verdicts.ts';
 
 /**
- * All that an HTTP adapter has to do, as data for any test runner. Each case starts a service of its own on loopback and asks `connect`
- * for a client; it measures by what the service and a foreign host received, not by what the client says. No option takes a case out: see
- * {@link HttpClientRequest} and {@link HttpClientSubject} for what stands in for what a client cannot do.
+ * All that an HTTP adapter has to do, as data for any test runner. Each case starts a service of
+ * its own on loopback and asks `connect` for a client; it measures by what the service and a
+ * foreign host received, not by what the client says. No option takes a case out: see
+ * {@link HttpClientRequest} and {@link HttpClientSubject} for what stands in for what a client
+ * cannot do.
  */
 export function httpClientContract(connect: ConnectHttpClient, traits: HttpClientTraits = {}): ContractCase[] {
   const define = caseDefiner(connect, traits);

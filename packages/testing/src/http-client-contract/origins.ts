@@ -9,7 +9,9 @@ import {
   foreignIsUnauthenticated,
 } from './fixture.ts';
 
-/** Addresses that are not the API, whatever they look like; `api` and `foreign` are host and port. */
+/**
+ * Addresses that are not the API, whatever they look like; `api` and `foreign` are host and port.
+ */
 const spellings: readonly [name: string, spell: (api: string, foreign: string) => string][] = [
   ['another port', (_, foreign) => `http://${foreign}/`],
   ["the API's path on a foreign host", (_, foreign) => `http://${foreign}/api/v1/`],
@@ -25,7 +27,10 @@ const spellings: readonly [name: string, spell: (api: string, foreign: string) =
   ['an address in decimal', (_, foreign) => `http://${foreign.replace('127.0.0.1', '2130706433')}/api/v1/`],
 ];
 
-/** Paths under baseUrl for `URL`, and not for a server that decodes them once more, merges slashes, or ends them at a control character. */
+/**
+ * Paths under baseUrl for `URL`, and not for a server that decodes them once more, merges slashes,
+ * or ends them at a control character.
+ */
 const disguises: readonly string[] = [
   '/a//../../../others',
   '/..%2fothers',

@@ -61,7 +61,8 @@ export function redirectCases(define: DefineCase): ContractCase[] {
       await fixture.warmUp();
       fixture.service.api.next({ status: 302, headers: { location: `${fixture.foreign.url}/on` } });
       fixture.foreign.answers.next({ status: 302, headers: { location: `${fixture.service.baseUrl}/api/v1/back` } });
-      // With the token again or without it: clients differ. But a token that was not sent was not rejected either.
+      // With the token again or without it: clients differ. But a token that was not sent was not
+      // rejected either.
       await fixture.send();
       assert.ok(fixture.apiRequests().some(({ path }) => path === '/api/v1/back'));
       expectIssued(fixture, 1);
@@ -74,7 +75,8 @@ export function redirectCases(define: DefineCase): ContractCase[] {
       fixture.service.api.always(({ path }) =>
         path === '/api/v1/' ? { status: 302, headers: { location: '/api/v1/target' } } : undefined,
       );
-      // A client that does not see the redirects cannot send the last request again, and returns the 401.
+      // A client that does not see the redirects cannot send the last request again, and returns
+      // the 401.
       const { status } = await fixture.send();
       assert.ok(status === 200 || status === 401, `the status is ${status}`);
       expectStatus(await fixture.send(), 200);

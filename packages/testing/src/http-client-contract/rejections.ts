@@ -114,7 +114,8 @@ export function rejectionCases(define: DefineCase): ContractCase[] {
         const { index, status } = await Promise.race(waiting.values());
         expectStatus({ status }, 200);
         waiting.delete(index);
-        // Renewals are spaced, which would hide a client that gives up the new token for a 401 of the old one.
+        // Renewals are spaced, which would hide a client that gives up the new token for a 401 of
+        // the old one.
         await fixture.clock.advance(2 * 60_000);
       }
       expectSent(fixture, 2 * many);
@@ -129,7 +130,8 @@ export function rejectionCases(define: DefineCase): ContractCase[] {
         service.api.always({ status: 401 });
         for (let count = 0; count < 100; count++) expectStatus(await send(), 401);
         assert.ok(service.counts.issued <= 2, `${service.counts.issued} tokens were issued`);
-        // The one renewal allows one resend; where the token stays the same, sending again is in vain.
+        // The one renewal allows one resend; where the token stays the same, sending again is in
+        // vain.
         assert.ok(fixture.apiRequests().length <= 101, `${fixture.apiRequests().length} requests were sent`);
       },
     ),

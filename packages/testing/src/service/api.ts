@@ -14,8 +14,9 @@ export interface RecordedBody {
 }
 
 /**
- * The API's judgement of the `Authorization` header. `valid`: an accepted token; `none`: no header; `invalid`: no token of this service, or more
- * than one header; `audience`: a token for another API; `expired` and `revoked`: a token that was valid before.
+ * The API's judgement of the `Authorization` header. `valid`: an accepted token; `none`: no header;
+ * `invalid`: no token of this service, or more than one header; `audience`: a token for another
+ * API; `expired` and `revoked`: a token that was valid before.
  */
 export type BearerState = 'valid' | 'none' | 'invalid' | 'expired' | 'revoked' | 'audience';
 
@@ -48,7 +49,10 @@ const sha256 = (content: string | Buffer): string => createHash('sha256').update
 // RFC 6750 section 3: the answer to a request without a token names only the scheme.
 const challenge = (bearer: BearerState): string => (bearer === 'none' ? 'Bearer' : 'Bearer error="invalid_token"');
 
-/** Creates the API under `/api/v1/`. It checks every bearer token and answers with the request that it received. */
+/**
+ * Creates the API under `/api/v1/`. It checks every bearer token and answers with the request that
+ * it received.
+ */
 export function createApi(options: ApiOptions): Api {
   const script = createScript<RecordedApiRequest, ScriptedAnswer>(false);
   const requests: RecordedApiRequest[] = [];

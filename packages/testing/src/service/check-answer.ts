@@ -28,7 +28,11 @@ const ofTokens: Readonly<Record<string, Check>> = {
   lifetimeMs: [(value) => typeof value === 'number' && Number.isFinite(value), 'must be a number of milliseconds'],
 };
 
-/** Checks a scripted answer, so that a mistake in a test shows where it was made. @throws TypeError that names the field */
+/**
+ * Checks a scripted answer, so that a mistake in a test shows where it was made.
+ * @throws TypeError
+ * that names the field
+ */
 export function checkAnswer(answer: unknown, isOfTokens: boolean): void {
   if (!isObject(answer)) throw new TypeError('A scripted answer must be an object such as { status: 503 }.');
   const checks: Readonly<Record<string, Check>> = isOfTokens ? { ...common, ...ofTokens } : common;

@@ -103,7 +103,10 @@ function partOf(part = ''): Record<string, unknown> {
 
 /** Checks the assertions of clients. */
 export interface AssertionCheck {
-  /** Returns what is wrong with an assertion (RFC 7523 section 3, RFC 10070). An assertion is accepted once. */
+  /**
+   * Returns what is wrong with an assertion (RFC 7523 section 3, RFC 10070). An assertion is
+   * accepted once.
+   */
   problemOf(assertion: string, clientId: string, now: number): string | undefined;
 }
 

@@ -24,7 +24,10 @@ export interface ClientRegistry {
   setSecret(clientId: string, clientSecret: string | readonly string[]): void;
 }
 
-/** Returns a client with an id of its own: clients of one process share their memory, and a later service may listen on the same port. */
+/**
+ * Returns a client with an id of its own: clients of one process share their memory, and a later
+ * service may listen on the same port.
+ */
 function createDefaultClient(): TestClient {
   return {
     clientId: `test-client-${randomUUID()}`,

@@ -8,7 +8,10 @@ export interface TestClientOptions extends Omit<TestCredentials, 'clientSecret'>
   /** Undefined with `clientAuthentication: 'private_key_jwt'`. */
   readonly clientSecret?: string;
   readonly authUrl: string;
-  /** The issuer, with `clientAuthentication`. Add what `@service-auth/core/oauth2` creates: `{ ...service.options, clientAuthentication: clientSecretBasic() }`. */
+  /**
+   * The issuer, with `clientAuthentication`. Add what `@service-auth/core/oauth2` creates:
+   * `{ ...service.options, clientAuthentication: clientSecretBasic() }`.
+   */
   readonly issuer?: string;
   readonly baseUrl: string;
   /** The clock, if the service has one. */
@@ -28,7 +31,10 @@ interface Known {
   readonly issuanceLimit: TestIssuanceLimit | undefined;
 }
 
-/** Returns the settings of a client of the service, as options and as variables. Variables have no clock. */
+/**
+ * Returns the settings of a client of the service, as options and as variables. Variables have no
+ * clock.
+ */
 export function clientSettings({
   url,
   issuer,

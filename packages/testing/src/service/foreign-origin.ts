@@ -25,7 +25,10 @@ export interface ForeignOrigin extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Starts a host on loopback that answers every request and remembers it, for tests that no token goes there. */
+/**
+ * Starts a host on loopback that answers every request and remembers it, for tests that no token
+ * goes there.
+ */
 export async function startForeignOrigin(options: { clock?: Clock | undefined } = {}): Promise<ForeignOrigin> {
   const answers = createScript<RecordedRequest, ScriptedAnswer>(false);
   const requests: ForeignRequest[] = [];

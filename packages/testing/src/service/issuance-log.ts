@@ -14,7 +14,10 @@ export interface TestIssuanceLimit {
   tokens?: number | undefined;
   /** The length of the rolling window, in milliseconds. Default 86,400,000 (24 hours). */
   windowMs?: number | undefined;
-  /** `requests`: every request to the token endpoint counts that names the client, and every one that names none counts for all. Default `tokens`. */
+  /**
+   * `requests`: every request to the token endpoint counts that names the client, and every one
+   * that names none counts for all. Default `tokens`.
+   */
   counts?: 'tokens' | 'requests' | undefined;
 }
 
@@ -24,7 +27,10 @@ export interface IssuanceLog {
   add(issuance: IssuedToken): void;
   /** A request arrived. `clientId`: the one that it names. */
   arrived(clientId: string | undefined, at: number): void;
-  /** The instant from which `clientId` may have another token, in epoch milliseconds; undefined: now. */
+  /**
+   * The instant from which `clientId` may have another token, in epoch milliseconds; undefined:
+   * now.
+   */
   refusedUntil(clientId: string, now: number): number | undefined;
 }
 

@@ -23,7 +23,10 @@ export interface LoopbackServer {
   readonly url: string;
   /** The number of open connections. */
   readonly connections: number;
-  /** Destroys every connection and cancels every delay. Rejects with the error of a scripted function, if one threw. */
+  /**
+   * Destroys every connection and cancels every delay. Rejects with the error of a scripted
+   * function, if one threw.
+   */
   close(): Promise<void>;
 }
 
@@ -37,8 +40,8 @@ export function jsonAnswer(status: number, value: unknown, headers: Record<strin
 }
 
 /**
- * Starts a server on a free port of 127.0.0.1. `exchange` chooses the handling of each request. `onActivity` is called when a request has arrived
- * and when it was handled.
+ * Starts a server on a free port of 127.0.0.1. `exchange` chooses the handling of each request.
+ * `onActivity` is called when a request has arrived and when it was handled.
  */
 export async function startLoopbackServer(
   clock: Clock,
@@ -69,14 +72,16 @@ export async function startLoopbackServer(
     const status = scripted.status ?? own.status;
     response.statusCode = status;
     response.sendDate = false;
-    // The date comes from the service's clock, because clients compare an absolute Retry-After with it.
+    // The date comes from the service's clock, because clients compare an absolute Retry-After with
+    // it.
     response.setHeader('date', new Date(clock.now()).toUTCString());
     response.setHeader('content-length', body.length);
     for (const [name, value] of Object.entries({ ...own.headers, ...scripted.headers })) {
       if (value === undefined) response.removeHeader(name);
       else response.setHeader(name, value);
     }
-    // RFC 9110 section 6.4.1: these answers have no content, so a length would announce bytes that never arrive.
+    // RFC 9110 section 6.4.1: these answers have no content, so a length would announce bytes that
+    // never arrive.
     if (status === 204 || status === 304) response.removeHeader('content-length');
     response.flushHeaders();
     if (scripted.cut === 'body') {
@@ -107,7 +112,8 @@ export async function startLoopbackServer(
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => {
       request.socket.destroy();
-      // The client closed the connection during its request. Any other error is a mistake in a scripted answer.
+      // The client closed the connection during its request. Any other error is a mistake in a
+      // scripted answer.
       if (request.complete) failures.push(error);
     });
   });
@@ -120,7 +126,8 @@ export async function startLoopbackServer(
     server.once('error', reject);
     server.listen(port, '127.0.0.1', resolve);
   });
-  // A time-out of idle connections would use the real clock and race with the next request of a slow test.
+  // A time-out of idle connections would use the real clock and race with the next request of a
+  // slow test.
   server.keepAliveTimeout = 0;
 
   return {

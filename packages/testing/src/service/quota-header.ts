@@ -2,7 +2,10 @@ import type { IssuanceLog, TestIssuanceLimit } from './issuance-log.ts';
 
 const hour = 3_600_000;
 
-/** Writes `Auth0-Client-Quota-Limit` (https://auth0.com/docs/fine-grained-m2m-token-quotas): the tokens of a client in the present UTC hour or day. */
+/**
+ * Writes `Auth0-Client-Quota-Limit` (https://auth0.com/docs/fine-grained-m2m-token-quotas): the
+ * tokens of a client in the present UTC hour or day.
+ */
 export function quotaHeader(
   log: IssuanceLog,
   { tokens = 150, windowMs: agreedMs }: TestIssuanceLimit,

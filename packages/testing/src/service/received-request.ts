@@ -15,7 +15,8 @@ export interface ReceivedRequest {
   readonly body: Buffer;
 }
 
-// A server accepts the whole URL in the place of the path (RFC 9112 section 3.2.2). Core sends it on Deno, to loopback without TLS.
+// A server accepts the whole URL in the place of the path (RFC 9112 section 3.2.2). Core sends it
+// on Deno, to loopback without TLS.
 const absoluteForm = /^https?:\/\/[^/?#]*/i;
 
 /** Reads a request to its end. */

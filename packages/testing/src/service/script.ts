@@ -8,13 +8,15 @@ export interface RecordedRequest {
   readonly method: string;
   /** The path and the query, as sent. */
   readonly path: string;
-  /** The headers with lower-case names, without `authorization`, `proxy-authorization` and `cookie`. */
+  /**
+   * The headers with lower-case names, without `authorization`, `proxy-authorization` and `cookie`.
+   */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * A scripted answer. The service fills in every field that is missing: without a `status` the API still answers 401 to a request without a valid token.
- * A `status` is sent whatever the token.
+ * A scripted answer. The service fills in every field that is missing: without a `status` the API
+ * still answers 401 to a request without a valid token. A `status` is sent whatever the token.
  */
 export interface ScriptedAnswer {
   readonly status?: number | undefined;
@@ -24,11 +26,14 @@ export interface ScriptedAnswer {
   readonly body?: string | Uint8Array | undefined;
   /** The time that the request waits, 0 to 3,600,000 ms on the service's clock. Default 0. */
   readonly delayMs?: number | undefined;
-  /** The point at which `delayMs` and a pause delay the request: before it is handled, or (default) when the answer is ready. */
+  /**
+   * The point at which `delayMs` and a pause delay the request: before it is handled, or (default)
+   * when the answer is ready.
+   */
   readonly waitBefore?: 'handling' | 'answering' | undefined;
   /**
-   * Breaks the connection. `request`: before the request is handled; `answer`: after it is handled, before the first byte of the answer; `body`: in
-   * the middle of the answer's body.
+   * Breaks the connection. `request`: before the request is handled; `answer`: after it is handled,
+   * before the first byte of the answer; `body`: in the middle of the answer's body.
    */
   readonly cut?: 'request' | 'answer' | 'body' | undefined;
 }
@@ -47,15 +52,22 @@ export interface PausedRequest {
 }
 
 /**
- * Scripts the answers of one endpoint. Queued answers come first, then the standing answer, then the service's own. A wrong answer throws a `TypeError`;
- * if a function chose it, the connection breaks and `close()` rejects with the error.
+ * Scripts the answers of one endpoint. Queued answers come first, then the standing answer, then
+ * the service's own. A wrong answer throws a `TypeError`; if a function chose it, the connection
+ * breaks and `close()` rejects with the error.
  */
 export interface Script<Request extends RecordedRequest, Answer extends ScriptedAnswer> {
   /** Queues answers, one for each of the next requests. */
   next(...answers: Answer[]): void;
-  /** Sets the standing answer: one answer for all requests, or a function that chooses it for each request. */
+  /**
+   * Sets the standing answer: one answer for all requests, or a function that chooses it for each
+   * request.
+   */
   always(answer: Answer | ScriptedChoice<Request, Answer>): void;
-  /** Queues an answer that waits until the test resumes the request. Default: the service's own answer. */
+  /**
+   * Queues an answer that waits until the test resumes the request. Default: the service's own
+   * answer.
+   */
   pauseNext(answer?: Answer): PausedRequest;
   /** Removes all queued answers and the standing answer. Paused requests remain paused. */
   clear(): void;
@@ -75,7 +87,9 @@ export interface ScriptReader<Request, Answer> {
 
 const noPause = async (): Promise<void> => {};
 
-/** Creates a script. `isOfTokens`: it is that of the token endpoint, whose answers have more fields. */
+/**
+ * Creates a script. `isOfTokens`: it is that of the token endpoint, whose answers have more fields.
+ */
 export function createScript<Request extends RecordedRequest, Answer extends ScriptedAnswer>(
   isOfTokens: boolean,
 ): Script<Request, Answer> & ScriptReader<Request, Answer> {

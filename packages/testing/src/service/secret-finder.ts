@@ -16,7 +16,8 @@ export function createSecretFinder(): SecretFinder {
   const tokens = new Map<string, TokenClaims>();
   const clientSecrets = new Set<string>();
 
-  // The header of a token is equal in all tokens and no secret. Each of the other two parts identifies a token.
+  // The header of a token is equal in all tokens and no secret. Each of the other two parts
+  // identifies a token.
   const containsToken = (text: string): boolean =>
     [...tokens.keys()].some((token) => token.split('.').some((part, index) => index > 0 && text.includes(part)));
 

@@ -41,7 +41,10 @@ function publicSigningKey(key: KeyObject): PublicSigningKey {
 
 let keyOfProcess: Promise<SigningKey> | undefined;
 
-/** Returns the key that all services of this process share: to create an RSA key of 2,048 bits takes about 100 ms. */
+/**
+ * Returns the key that all services of this process share: to create an RSA key of 2,048 bits takes
+ * about 100 ms.
+ */
 export function signingKey(): Promise<SigningKey> {
   keyOfProcess ??= createSigningKey();
   return keyOfProcess;

@@ -16,20 +16,26 @@ import { createTokenEndpoint, type RecordedTokenRequest, type ScriptedTokenAnswe
 
 /** Options of {@link startTestService}. */
 export interface TestServiceOptions {
-  /** The clients that the service knows. Default: one client with the credentials `service.credentials`. */
+  /**
+   * The clients that the service knows. Default: one client with the credentials
+   * `service.credentials`.
+   */
   clients?: readonly TestClient[] | undefined;
   /** The audience that the API accepts. Default: the first audience of the first client. */
   audience?: string | undefined;
   /**
-   * How clients authenticate. With it the token endpoint wants a form, and knows `scope` and further parameters; an `audience` may be missing. Basic has to be
-   * form-encoded, and an assertion signed by `privateKey` for the issuer `{url}/`. Default: JSON with the client secret.
+   * How clients authenticate. With it the token endpoint wants a form, and knows `scope` and
+   * further parameters; an `audience` may be missing. Basic has to be form-encoded, and an
+   * assertion signed by `privateKey` for the issuer `{url}/`. Default: JSON with the client secret.
    */
   clientAuthentication?: TestClientAuthentication | undefined;
   /** The limit for each client. Default 150 tokens in any 24 hours. */
   issuanceLimit?: TestIssuanceLimit | undefined;
   /**
-   * Sends `Auth0-Client-Quota-Limit` with every answer to a client that the service knows: what it counts in the present UTC day, or UTC hour if that is the
-   * window of `issuanceLimit`. `foreign`: so many more tokens, as if somebody without your store had got them; default 0. Default: no such header.
+   * Sends `Auth0-Client-Quota-Limit` with every answer to a client that the service knows: what it
+   * counts in the present UTC day, or UTC hour if that is the window of `issuanceLimit`. `foreign`:
+   * so many more tokens, as if somebody without your store had got them; default 0. Default: no
+   * such header.
    */
   quota?: { readonly foreign?: number | undefined } | undefined;
   /** The lifetime of tokens in milliseconds, a multiple of 1,000. Default 86,400,000 (24 hours). */
@@ -46,7 +52,10 @@ export interface TestServiceCounts {
   readonly issued: number;
   /** The number of token requests that were answered 429 because the limit was reached. */
   readonly refused: number;
-  /** The number of token requests that were malformed or had wrong credentials. `service.tokenRequests` lists the mistakes. */
+  /**
+   * The number of token requests that were malformed or had wrong credentials.
+   * `service.tokenRequests` lists the mistakes.
+   */
   readonly rejected: number;
   /** The number of all requests to the token endpoint. */
   readonly tokenRequests: number;
@@ -62,7 +71,9 @@ export interface TestServiceCounts {
 export interface TestService extends AsyncDisposable {
   /** `http://127.0.0.1:port`: the origin of the token endpoint and of the API. */
   readonly url: string;
-  /** The token endpoint is `{authUrl}/oauth/token`, its keys are `{authUrl}/.well-known/jwks.json`. */
+  /**
+   * The token endpoint is `{authUrl}/oauth/token`, its keys are `{authUrl}/.well-known/jwks.json`.
+   */
   readonly authUrl: string;
   /** The API is `{baseUrl}/api/v1/`. */
   readonly baseUrl: string;
@@ -72,7 +83,10 @@ export interface TestService extends AsyncDisposable {
   readonly privateKey: string;
   /** The options for `createServiceAuth`. */
   readonly options: TestClientOptions;
-  /** The same as variables for `createServiceAuthFromEnv`, such as in a child process. They have no clock. */
+  /**
+   * The same as variables for `createServiceAuthFromEnv`, such as in a child process. They have no
+   * clock.
+   */
   readonly env: Readonly<Record<string, string>>;
   /** Scripts the answers of the token endpoint. */
   readonly tokenEndpoint: Script<RecordedTokenRequest, ScriptedTokenAnswer>;
@@ -83,19 +97,37 @@ export interface TestService extends AsyncDisposable {
   readonly issuances: readonly IssuedToken[];
   readonly tokenRequests: readonly RecordedTokenRequest[];
   readonly apiRequests: readonly RecordedApiRequest[];
-  /** Resolves when `condition` is true for the counts. It is checked again whenever a request arrives or was handled. */
+  /**
+   * Resolves when `condition` is true for the counts. It is checked again whenever a request
+   * arrives or was handled.
+   */
   until(condition: (counts: TestServiceCounts) => boolean): Promise<void>;
-  /** Makes the API reject a token from now on: the one with this value, or with `'all'` every token issued so far. */
+  /**
+   * Makes the API reject a token from now on: the one with this value, or with `'all'` every token
+   * issued so far.
+   */
   revoke(token: string): void;
-  /** Replaces the secret of a client. If a list is given, all its secrets are valid. Default: the first client. */
+  /**
+   * Replaces the secret of a client. If a list is given, all its secrets are valid. Default: the
+   * first client.
+   */
   setClientSecret(clientSecret: string | readonly string[], clientId?: string): void;
-  /** Returns the kinds of secrets of this service that `text` contains, whole or in part, for tests of leaks. */
+  /**
+   * Returns the kinds of secrets of this service that `text` contains, whole or in part, for tests
+   * of leaks.
+   */
   findSecrets(text: string): SecretKind[];
-  /** Closes all connections, including those of paused requests. Rejects with the error of a scripted function, if one threw. */
+  /**
+   * Closes all connections, including those of paused requests. Rejects with the error of a
+   * scripted function, if one threw.
+   */
   close(): Promise<void>;
 }
 
-/** Starts the service on 127.0.0.1 as its interface describes it: the token endpoint, the key set and the API. */
+/**
+ * Starts the service on 127.0.0.1 as its interface describes it: the token endpoint, the key set
+ * and the API.
+ */
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const { clock = systemClock, issuanceLimit = {}, lifetimeMs = 86_400_000, clientAuthentication } = options;
   const { privateKey, publicKey } = await clientKey();

@@ -16,15 +16,18 @@ export interface ScriptedTokenAnswer extends ScriptedAnswer {
    * Default: true if `status` is 2xx or not set, otherwise false.
    */
   readonly issue?: boolean | undefined;
-  /** Fields of the token response to replace or add, with any JSON value. Undefined removes a field. */
+  /**
+   * Fields of the token response to replace or add, with any JSON value. Undefined removes a field.
+   */
   readonly fields?: Readonly<Record<string, unknown>> | undefined;
   /** The lifetime of this token, in milliseconds. Default: that of the service. */
   readonly lifetimeMs?: number | undefined;
 }
 
 /**
- * The outcome of a token request. `issued`: a token was issued, even if its answer was scripted; `refused`: the limit is reached; `rejected`:
- * the request or its credentials are wrong; `scripted`: the scripted answer issued nothing; `pending`: the request was not handled, because
+ * The outcome of a token request. `issued`: a token was issued, even if its answer was scripted;
+ * `refused`: the limit is reached; `rejected`: the request or its credentials are wrong;
+ * `scripted`: the scripted answer issued nothing; `pending`: the request was not handled, because
  * it is paused or its connection was cut before.
  */
 export type TokenRequestOutcome = 'issued' | 'refused' | 'rejected' | 'scripted' | 'pending';
@@ -124,7 +127,8 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     record: Writable<RecordedTokenRequest>,
     answer: ScriptedTokenAnswer,
   ): Promise<OwnAnswer> {
-    // Wait for the key first, so that no other request runs between the check of the limit and the count.
+    // Wait for the key first, so that no other request runs between the check of the limit and the
+    // count.
     const key = await signingKey();
     const now = clock.now();
     const status = answer.status ?? 200;

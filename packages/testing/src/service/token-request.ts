@@ -1,6 +1,8 @@
 import type { ReceivedRequest } from './received-request.ts';
 
-/** The fields of a token request: of JSON, the four of the service's interface (Token request body). */
+/**
+ * The fields of a token request: of JSON, the four of the service's interface (Token request body).
+ */
 export interface TokenRequestFields {
   /** A form may have none. */
   readonly audience?: string | undefined;
@@ -12,7 +14,10 @@ export interface TokenRequestFields {
   readonly client_assertion?: string | undefined;
 }
 
-/** The mistakes of a token request: the status of its answer, and every problem by name. It contains no values. */
+/**
+ * The mistakes of a token request: the status of its answer, and every problem by name. It contains
+ * no values.
+ */
 export interface TokenRequestProblems {
   readonly status: number;
   readonly problems: readonly string[];

@@ -9,7 +9,8 @@ async function handles({ store, another }: Fixture): Promise<Store[]> {
   return [store, ...(await Promise.all([another(), another(), another()]))];
 }
 
-// When four handles try at the same time, one of them succeeds. A store that denies so many swaps denies all of them.
+// When four handles try at the same time, one of them succeeds. A store that denies so many swaps
+// denies all of them.
 const attempts = 1_000;
 
 /** Adds `entry` to the list that the record is, however often others come first. */

@@ -3,12 +3,15 @@ import type { Store } from '@service-auth/core';
 import type { ContractCase } from '../contract/contract-case.ts';
 import { changeTo, type DefineCase, freshKey, write } from './fixture.ts';
 
-// The least that a time zone is away from UTC is 15 minutes; a server and this machine agree better than that.
+// The least that a time zone is away from UTC is 15 minutes; a server and this machine agree better
+// than that.
 const tolerableDifferenceMs = 10 * 60_000;
-// A clock of whole seconds is up to a second behind, and the servers of one service differ by up to a second.
+// A clock of whole seconds is up to a second behind, and the servers of one service differ by up to
+// a second.
 const tolerableMs = 2_000;
 const dayMs = 86_400_000;
-// Real time, and only for a clock that does not go on: one of whole seconds, on servers that differ, does.
+// Real time, and only for a clock that does not go on: one of whole seconds, on servers that
+// differ, does.
 const standstillMs = 2_500;
 
 type ReadClock = (store: Store, key: string) => Promise<number>;

@@ -19,7 +19,8 @@ export interface Fixture {
 
 export type DefineCase = (name: string, run: (fixture: Fixture) => Promise<void>) => ContractCase;
 
-// Real time, and only for a store that never answers: a case takes milliseconds, seconds on a slow disk.
+// Real time, and only for a store that never answers: a case takes milliseconds, seconds on a slow
+// disk.
 const caseLimitMs = 60_000;
 
 export function freshKey(): string {
@@ -34,7 +35,10 @@ export function changeTo(record: string, expected?: { version?: string | undefin
 /** The bound of a record of a store that states none. */
 export const defaultMaxRecordBytes = 1_000_000;
 
-/** Returns a record as large as the store keeps: of `maxRecordBytes`, or of a million bytes if the store states no bound. */
+/**
+ * Returns a record as large as the store keeps: of `maxRecordBytes`, or of a million bytes if the
+ * store states no bound.
+ */
 export function largestRecord({ maxRecordBytes = defaultMaxRecordBytes }: Store): string {
   return '0123456789'.repeat(Math.ceil(maxRecordBytes / 10)).slice(0, maxRecordBytes);
 }
@@ -73,7 +77,10 @@ export async function expectKept(
   return snapshot;
 }
 
-/** Says how a record was changed. Not assert.equal: a difference of a million characters takes long to draw. */
+/**
+ * Says how a record was changed. Not assert.equal: a difference of a million characters takes long
+ * to draw.
+ */
 function differenceOf(kept: string, written: string): string {
   if (kept !== '' && written.startsWith(kept))
     return `the store truncated the record: it keeps ${kept.length} characters of ${written.length}`;

@@ -9,8 +9,8 @@ import { repetitionCases } from './repetition.ts';
 import type { OpenStore } from './subject.ts';
 
 /**
- * All that a store has to do, as data for any test runner. Each case works on fresh random keys, so that a server may be shared; the
- * records stay there afterwards, since a store cannot delete.
+ * All that a store has to do, as data for any test runner. Each case works on fresh random keys, so
+ * that a server may be shared; the records stay there afterwards, since a store cannot delete.
  */
 export function storeContract(open: OpenStore): ContractCase[] {
   const define = caseDefiner(open);
