@@ -30,8 +30,7 @@ const ofTokens: Readonly<Record<string, Check>> = {
 
 /**
  * Checks a scripted answer, so that a mistake in a test shows where it was made.
- * @throws TypeError
- * that names the field
+ * @throws TypeError that names the field
  */
 export function checkAnswer(answer: unknown, isOfTokens: boolean): void {
   if (!isObject(answer)) throw new TypeError('A scripted answer must be an object such as { status: 503 }.');
