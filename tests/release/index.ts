@@ -1,12 +1,13 @@
-// A rehearsal of a release. A copy of the tracked files gets the next version and is built, packed and published, to a registry on loopback.
-// From there npm, pnpm, Yarn and Bun install the packages into empty projects. `pnpm check release`
+// A rehearsal of a release. By night a copy of the tracked files gets the next version and is built, packed and published, to a registry on
+// loopback; by day the packages as they are. From there npm, and by night pnpm, Yarn and Bun, install them into empty projects. `pnpm check release`
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installEngines } from '../runtimes/engines.ts';
-import { publishCopy } from './publish.ts';
+import { isNight } from '../support/tools/night.ts';
+import { publishCopy, publishPresent } from './publish.ts';
 import { installTools, startRegistry } from './registry.ts';
 import { tryAsStrangers } from './strangers.ts';
 import { judgeTarballs } from './tarballs.ts';
@@ -18,7 +19,7 @@ installTools(tools);
 await installEngines();
 const registry = await startRegistry(tools, folder);
 try {
-  const published = await publishCopy(folder, registry);
+  const published = await (isNight ? publishCopy : publishPresent)(folder, registry);
   tell(
     `${published.length} packages of version ${published[0]?.manifest.version} are published to ${registry.address}`,
   );

@@ -2,7 +2,9 @@ import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { inParallel } from '../support/tools/in-parallel.ts';
 import { type Manifest, root } from '../support/tools/packages/packages.ts';
+import { packAll } from '../support/tools/packages/packed.ts';
 import type { Registry } from './registry.ts';
 
 const execute = promisify(execFile);
@@ -34,12 +36,28 @@ export async function publishCopy(folder: string, registry: Registry): Promise<P
     if (manifest.version !== expected)
       throw new Error(`The changesets make ${expected}, but ${manifest.name} became ${manifest.version}.`);
   }
-  for (const command of ['npm', 'pnpm']) {
-    for (const key of ['registry', '@service-auth:registry'])
-      assertLoopback(`${key} of ${command}`, (await run(command, ['config', 'get', key])).trim());
-  }
+  await assertRegistries(copy, env);
   await run('changeset', ['publish', '--from-pack-dir', packed]);
   return published;
+}
+
+/** Publishes the packages as they are to the registry on loopback, which takes no version, no copy and no build. */
+export async function publishPresent(folder: string, { env }: Registry): Promise<Published[]> {
+  const published = [...(await packAll()).values()].map(readTarball);
+  await assertRegistries(folder, env);
+  await inParallel(published, async ({ tarball }) => {
+    await execute('npm', ['publish', tarball, '--provenance=false'], { cwd: folder, env });
+  });
+  return published;
+}
+
+async function assertRegistries(cwd: string, env: Registry['env']): Promise<void> {
+  for (const command of ['npm', 'pnpm']) {
+    for (const key of ['registry', '@service-auth:registry']) {
+      const { stdout } = await execute(command, ['config', 'get', key], { cwd, env });
+      assertLoopback(`${key} of ${command}`, stdout.trim());
+    }
+  }
 }
 
 /** It is a repository, because changesets look for the commits that added them. */
@@ -84,15 +102,16 @@ export function assertLoopback(name: string, address: string): void {
 
 function readTarballs(folder: string): Published[] {
   const tarballs = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.tgz'));
-  return tarballs.map((name) => {
-    const tarball = join(folder, name);
-    const manifest = JSON.parse(readFromTarball(tarball, 'package.json')) as Manifest & {
-      publishConfig?: { registry?: string };
-    };
-    if (manifest.publishConfig?.registry)
-      assertLoopback(`publishConfig of ${manifest.name}`, manifest.publishConfig.registry);
-    return { manifest, tarball };
-  });
+  return tarballs.map((name) => readTarball(join(folder, name)));
+}
+
+function readTarball(tarball: string): Published {
+  const manifest = JSON.parse(readFromTarball(tarball, 'package.json')) as Manifest & {
+    publishConfig?: { registry?: string };
+  };
+  if (manifest.publishConfig?.registry)
+    assertLoopback(`publishConfig of ${manifest.name}`, manifest.publishConfig.registry);
+  return { manifest, tarball };
 }
 
 export function readFromTarball(tarball: string, file: string): string {
