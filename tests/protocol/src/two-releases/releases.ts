@@ -16,15 +16,15 @@ export interface Releases {
 const ledger = (file: string, find: string, replace: string): Change => ({ file: `ledger/${file}`, find, replace });
 
 const hint: readonly Change[] = [
-  ledger('decide.ts', 'reason, died, until: now + leaseMs }', "reason, died, until: now + leaseMs, region: 'north' }"),
-  ledger('codec.ts', '  died: optional(oneOf(true)),', '$&\n  region: optional(text),'),
+  ledger('decide.ts', 'overLimit, until };', "overLimit, until, region: 'north' };"),
+  ledger('codec.ts', '  died: optional(exactly(true)),', '$&\n  region: optional(text),'),
 ];
 
 /** What the number 5 brings: a row counts as often as its `weight` says, and each new row has the weight 2. */
 const weight: readonly Change[] = [
   ledger('codec.ts', '[newForm]', '[4, 5]'),
-  ledger('codec.ts', '  died: optional(oneOf(true)),', '$&\n  weight: optional(count),'),
-  ledger('decide.ts', 'until: now + leaseMs }', 'until: now + leaseMs, ...(record.form > 4 && { weight: 2 }) }'),
+  ledger('codec.ts', '  died: optional(exactly(true)),', '$&\n  weight: optional(count),'),
+  ledger('decide.ts', 'overLimit, until };', 'overLimit, until, ...(record.form > 4 && { weight: 2 }) };'),
   ledger('count.ts', 'costOf({ tokens = 1, refusedAt }', 'costOf({ tokens = 1, weight = 1, refusedAt }'),
   ledger('count.ts', "counts !== 'requests' ? 0 : tokens", "counts !== 'requests' ? 0 : tokens * weight"),
   ledger('compact.ts', 'refusedAt, reason }: Spent)', 'refusedAt, reason, weight = 1 }: Spent)'),
