@@ -23,6 +23,7 @@ test('the package exports these names, and no others', () => {
 test('the entry for HTTP adapters exports these names, and no others', () => {
   expect(Object.keys(http).sort()).toEqual([
     'abortable',
+    'acceptsToken',
     'checkIsRejected',
     'checkTokenSource',
     'discardBody',
@@ -36,6 +37,7 @@ test('the entry for HTTP adapters exports these names, and no others', () => {
     'listenToErrors',
     'ownProperties',
     'redirectTo',
+    'rejectsToken',
     'replaceRejected',
     'sendWithToken',
     'serviceUnavailable',
