@@ -9,7 +9,7 @@ import type {
   ServiceAuthEventType,
   SubscribeOptions,
 } from '../contract/events.ts';
-import type { CheckedOptions, Settings } from '../contract/settings.ts';
+import type { CommonSettings } from '../contract/settings.ts';
 import { shownTokenName } from '../contract/token-parameters.ts';
 import { minute } from '../ledger/units.ts';
 import { callIgnoringErrors } from '../platform/call-ignoring-errors.ts';
@@ -86,38 +86,24 @@ export class Listeners {
 }
 
 /**
- * The events of one token, and the settings of its client. It remembers what it reported, so that
- * the same news are one event.
+ * The events of one token. It remembers what it reported, so that the same news are one event.
  */
 export class ClientEvents {
-  readonly #options: CheckedOptions;
+  readonly #settings: CommonSettings;
   readonly #listeners: Listeners;
   #sleep: { readonly since: Instant; readonly ms: number } | undefined;
   #rejections = noRejections;
   #repeated: Map<string, RepeatedNews> | undefined;
   #isBypassed = false;
 
-  constructor(options: CheckedOptions, listeners: Listeners) {
-    this.#options = options;
+  constructor(settings: CommonSettings, listeners: Listeners) {
+    this.#settings = settings;
     this.#listeners = listeners;
   }
 
-  /** Everything that an attempt needs to know. */
-  forAttempt(): Settings {
-    const { common, clientId, clientSecret } = this.#options;
-    const listeners = this.#listeners;
-    return {
-      ...common,
-      clientId,
-      clientSecret,
-      emit: (type, fields, heard) => this.emit(type, fields, heard),
-      emitRecovered: () => this.#emitRecovered(),
-      emitRepeated: (type, fields, cause) => this.#emitRepeated(type, fields, cause),
-      observesOperations: this.observesOperations,
-      get instance() {
-        return listeners.instance;
-      },
-    };
+  /** The name of this process. */
+  get instance(): string {
+    return this.#listeners.instance;
   }
 
   /** True if anybody listens to the events of operations. */
@@ -136,7 +122,7 @@ export class ClientEvents {
   ): void {
     // A token ends the trouble, so the next refusal is news again.
     if (type === 'token_issued' || type === 'token_adopted') this.#makeDue('issuance_refused');
-    const { onEvent, tokenName, clock } = this.#options.common;
+    const { onEvent, tokenName, clock } = this.#settings;
     const subscribed = this.#listeners.of(type);
     const all = onEvent && !operations.test(type) ? [onEvent, ...subscribed] : subscribed;
     const listeners = all.filter((listener) => !heard?.has(listener));
@@ -158,18 +144,18 @@ export class ClientEvents {
    * Reports that the store answers again, if this client reported that it failed. Its next failure
    * is news again.
    */
-  #emitRecovered(): void {
+  emitRecovered(): void {
     if (this.#makeDue('store_failed')) this.emit('store_recovered', {});
   }
 
   /** Reports an event, but at most once a minute for one cause. */
-  #emitRepeated<Type extends RepeatedEventType>(
+  emitRepeated<Type extends RepeatedEventType>(
     type: Type,
     fields: RepeatedEventFields<Type>,
     cause: string = type,
   ): void {
     this.#repeated ??= new Map();
-    const now = this.#options.common.clock.monotonic();
+    const now = this.#settings.clock.monotonic();
     const news = this.#repeated.get(cause) ?? { type, nextAt: now, count: 0 };
     this.#repeated.set(cause, news);
     news.count += 1;
@@ -193,7 +179,7 @@ export class ClientEvents {
     const { code, retryAt } = error;
     const { waitsFor, process, startedAt }: Partial<TokenWait> = code === 'ERR_TOKEN_PENDING' ? error : {};
     const wait = waitsFor && { waitsFor, process, startedAt };
-    this.#emitRepeated('token_unavailable', { code, retryAt, ...wait }, `${code} ${waitsFor}`);
+    this.emitRepeated('token_unavailable', { code, retryAt, ...wait }, `${code} ${waitsFor}`);
   }
 
   /**

@@ -37,6 +37,7 @@ import {
   endAttempt,
   ignoringFailure,
   type RunningAttempt,
+  settingsOf,
   startAttempt,
   type Wait,
 } from './running-attempt.ts';
@@ -56,6 +57,7 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
   memory: Memory = emptyMemory;
   closed = false;
   readonly events: ClientEvents;
+  readonly #options: CheckedOptions;
   readonly #settings: CommonSettings;
   readonly #secret: SecretMemory;
   #trusted: TrustedToken | undefined;
@@ -69,9 +71,10 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
 
   /** `listeners` and `secret` belong to the client. */
   constructor(options: CheckedOptions, listeners: Listeners, secret: SecretMemory) {
+    this.#options = options;
     this.#settings = options.common;
     this.#secret = secret;
-    this.events = new ClientEvents(options, listeners);
+    this.events = new ClientEvents(options.common, listeners);
   }
 
   // These are functions of each object, because people write `const { getToken } = auth`, or spread
@@ -130,9 +133,9 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
    * alive until then, or until {@link letGo}.
    */
   run<Result>(job: (parts: ClientParts) => Promise<Result>): Promise<Result> {
-    const settings = this.events.forAttempt();
-    this.#sharedRecord ??= sharedRecordOf(this.#settings, settings.clientId);
+    this.#sharedRecord ??= sharedRecordOf(this.#settings, this.#options.clientId);
     const request = new AbortController();
+    const settings = settingsOf(this.#options, this.events);
     const parts = createParts(settings, this.#sharedRecord, this.#secret, request);
     return outsideRequest(() => {
       const end = keepAlive(settings.clock);

@@ -1,6 +1,6 @@
 import type { TokenWait } from '../contract/errors.ts';
 import type { AcquisitionReason } from '../contract/events.ts';
-import type { Settings } from '../contract/settings.ts';
+import type { CheckedOptions, Settings } from '../contract/settings.ts';
 import type { Query } from '../ledger/decide.ts';
 import { callIgnoringErrors } from '../platform/call-ignoring-errors.ts';
 import type { Instant } from '../platform/instant.ts';
@@ -11,6 +11,7 @@ import { createSettlement, type Settlement } from '../record/settlement.ts';
 import type { SharedRecord } from '../record/shared-record.ts';
 import { sendWithinMs } from '../record/store-calls.ts';
 import type { UsableToken } from './cached-token.ts';
+import type { ClientEvents } from './client-events.ts';
 import { type ClientSecretSource, clientSecretSource, type SecretMemory } from './client-secret.ts';
 import type { Attempt } from './memory.ts';
 import { createUsableTokens, type UsableTokens } from './usable-tokens.ts';
@@ -30,6 +31,22 @@ export interface ClientParts {
   /** The deadline of sending a request, from the reservation. */
   readonly sendWithinMs: number;
   readonly leaseMs: number;
+}
+
+/** Returns everything that an attempt needs to know: the settings of its client, and its events. */
+export function settingsOf({ common, clientId, clientSecret }: CheckedOptions, events: ClientEvents): Settings {
+  return {
+    ...common,
+    clientId,
+    clientSecret,
+    emit: (type, fields, heard) => events.emit(type, fields, heard),
+    emitRecovered: () => events.emitRecovered(),
+    emitRepeated: (type, fields, cause) => events.emitRepeated(type, fields, cause),
+    observesOperations: events.observesOperations,
+    get instance() {
+      return events.instance;
+    },
+  };
 }
 
 /** Creates the parts. Between attempts a client keeps its record and its memory of the secret. */
