@@ -26,10 +26,10 @@ export interface AttachableAxios {
 export interface AttachServiceAuthOptions {
   /**
    * Returns whether an answer rejects the token, for an API that answers an expired token with 403,
-   * 400 or even 200. Such an answer is treated as a 401 is by default, and no other one is, not
-   * even a 401. It is asked only about requests that had the token. `response` is as the call would
-   * resolve with it, but without `request`; the `data` of a stream is undefined. The call rejects
-   * with what it throws or rejects with. Default: the status is 401.
+   * 400 or even 200. Such an answer is treated as a 401 is by default, and no other answer is, not
+   * even a 401. The function is asked only about requests that had the token. `response` is as the
+   * call would resolve with it, but without `request`; the `data` of a stream is undefined. The
+   * call rejects with what the function throws or rejects with. Default: the status is 401.
    */
   readonly isRejected?: IsRejected | undefined;
 }

@@ -8,7 +8,8 @@ export interface Deadline {
   /** Waits for a token until the caller's `signal`, `cancelToken` or `timeout` ends the wait. */
   waitForToken(auth: TokenSource): Promise<AccessToken>;
   /**
-   * The time that is left of `timeout` after a wait or a first request. Empty if all of it is left.
+   * Returns the settings for the time that is left of `timeout` after a wait or a first request.
+   * Empty before either of them.
    */
   rest(): Changes;
 }
@@ -55,8 +56,8 @@ export function createDeadline(config: InternalAxiosRequestConfig, dispatch: Dis
 }
 
 /**
- * The error that axios rejects with when `timeout` has passed. Its cause says what the call waited
- * for.
+ * The error that axios rejects with when `timeout` has passed. Its cause is the error that says
+ * what the call waited for.
  */
 function timeoutError(config: InternalAxiosRequestConfig, dispatch: Dispatch, cause: Error): Promise<AxiosError> {
   const { timeout, timeoutErrorMessage, transitional } = config;

@@ -7,7 +7,7 @@ export type Changes = Partial<InternalAxiosRequestConfig>;
 /** The result of a request. */
 export interface Ending {
   readonly response: AxiosResponse | undefined;
-  /** The error of the adapter, if it rejected. The status of `response` may be its only reason. */
+  /** The error with which the adapter rejected. Its only reason may be the status of `response`. */
   readonly error?: unknown;
 }
 
@@ -25,8 +25,8 @@ export interface Dispatch {
 }
 
 /**
- * `bare` is an instance without interceptors that the served instance created for this purpose
- * only.
+ * Creates the dispatch of an axios instance. `bare`: an instance without interceptors, which that
+ * instance created for this purpose.
  */
 export function createDispatch(bare: AxiosInstance): Dispatch {
   // Every configuration already contains the defaults, or the application removed them on purpose.

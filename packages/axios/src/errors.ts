@@ -29,7 +29,7 @@ export function redactError(error: unknown, config: InternalAxiosRequestConfig):
 /**
  * Returns a copy of a ServiceAuthError for one request, with the `config` of that request. All
  * callers that wait for a token get the same error, but interceptors expect one error for each
- * request, and read its `config`. Any other value is returned itself.
+ * request, and read its `config`. Returns any other value as it is.
  */
 export function errorOfRequest(error: unknown, config: InternalAxiosRequestConfig): unknown {
   if (!isServiceAuthError(error)) return error;
@@ -55,7 +55,8 @@ export function errorOfRequest(error: unknown, config: InternalAxiosRequestConfi
 
 /**
  * Keeps axios-retry from repeating a request that got no token. axios-retry takes every error
- * without a response for one of the network, and core decides when it asks for a token again.
+ * without a response for an error of the network. Core alone decides when it asks for a token
+ * again.
  */
 function excludeFromRetries(config: InternalAxiosRequestConfig): void {
   const state = Object(Reflect.get(config, 'axios-retry')) as { retryCondition?: (error: unknown) => unknown };

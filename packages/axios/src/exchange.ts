@@ -26,15 +26,15 @@ export interface Call {
   readonly isRejected: IsRejected | undefined;
 }
 
-/** How to send a request, and what became of it. */
+/** Sends the requests of one call for `sendWithToken`, and remembers the last verdict. */
 export interface Exchange extends SendWithTokenOptions<Ending> {
   /** True if the last answer rejected the token. */
   readonly wasRejected: () => boolean;
 }
 
 /**
- * Tells `sendWithToken` how to send a request, how to follow its redirects, and how to send the
- * last hop again after a 401.
+ * Creates the exchange of one call: it sends the request, follows redirects, and sends the last hop
+ * again after a 401.
  */
 export function createExchange({ config, url, auth, isRejected }: Call, dispatch: Dispatch): Exchange {
   const deadline = createDeadline(config, dispatch);
@@ -42,7 +42,7 @@ export function createExchange({ config, url, auth, isRejected }: Call, dispatch
   const isLocal = isDirect(config, url);
   let hop: Hop = { url, method, headers, data, carriesToken: true, followed: 0 };
   let wasRejected = false;
-  /** Why the last redirect cannot be followed. */
+  /** The error of a redirect that cannot be followed. */
   let failedRedirect: unknown;
   const replay = replayOf(data);
   if (!isReplayable(data)) listenToErrors(data);
@@ -64,8 +64,9 @@ export function createExchange({ config, url, auth, isRejected }: Call, dispatch
   }
 
   /**
-   * The next request after an answer of axios's fetch adapter. The `request` of that adapter shows
-   * that it followed no redirect.
+   * Returns the next request after a redirect that axios's fetch adapter returned. Undefined: the
+   * answer is none. The adapter followed none by itself if the `redirect` of its `request` is
+   * `manual`.
    */
   function nextHop({ response }: Ending): Hop | undefined {
     if (!response || !isRedirect(response.status) || response.request?.redirect !== 'manual') return undefined;
@@ -129,8 +130,8 @@ function discard({ response }: Ending): void {
 }
 
 /**
- * Returns what became of a stream while it waited for a token: the arguments of an error, as axios
- * would reject. axios itself would wait for it without end.
+ * Returns the arguments of axios's error for a stream that ended while the call waited for a token.
+ * Undefined: the body can be sent. axios itself would wait for such a stream for ever.
  */
 function failureOf(body: unknown): [message: string, code: string, cause?: unknown] | undefined {
   const { errored, destroyed } = Object(body) as { errored?: unknown; destroyed?: unknown };

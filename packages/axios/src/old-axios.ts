@@ -12,7 +12,7 @@ export function refuseVersion(version: string): void {
 }
 
 /**
- * Returns the headers of a request. Those of axios 0.x have no methods, so its requests are
+ * Returns the headers of a request. The headers of axios 0.x have no methods, so its requests are
  * refused.
  */
 export function headersOf({ headers }: InternalAxiosRequestConfig): InternalAxiosRequestConfig['headers'] {
@@ -22,7 +22,7 @@ export function headersOf({ headers }: InternalAxiosRequestConfig): InternalAxio
 
 /**
  * Refuses a request that an older copy of axios would send, perhaps through a proxy. An instance
- * does not tell its version.
+ * does not say which version of axios it is.
  */
 export function refuseOldCopy(
   { adapter, headers, proxy, transitional }: InternalAxiosRequestConfig,

@@ -45,16 +45,16 @@ export function withHeaders(headers: AxiosRequestHeaders, others: object): Axios
 }
 
 /**
- * Whether this package follows the redirects of axios's fetch adapter: fetch itself would neither
- * report the redirects nor ask about them. The adapter then returns each redirect as an answer.
+ * True if this package follows the redirects of axios's fetch adapter: fetch itself would not
+ * report them. The adapter then returns each redirect as an answer.
  */
 export function isFollowedHere({ fetchOptions, maxRedirects }: InternalAxiosRequestConfig): boolean {
   return maxRedirects !== 0 && (fetchOptions?.['redirect'] ?? 'follow') === 'follow';
 }
 
 /**
- * The next request after a redirect that axios's fetch adapter returned. Undefined if the answer is
- * no redirect.
+ * Returns the next request after a redirect that axios's fetch adapter returned. Undefined if the
+ * answer is no redirect.
  * @throws `TypeError` in the cases in which fetch rejects
  */
 export function hopOfFetch(response: AxiosResponse, hop: Hop, auth: TokenSource): Hop | undefined {
@@ -75,9 +75,9 @@ export function hopOfFetch(response: AxiosResponse, hop: Hop, auth: TokenSource)
 }
 
 /**
- * The next request of axios's http adapter. It has the token only if `auth` covers its URL: by
- * itself the adapter would send the token to every path of the origin. `ask` calls the
- * application's own `beforeRedirect`.
+ * Returns the next request of axios's http adapter. That request has the token only if `auth`
+ * covers its URL: by itself the adapter would send the token to every path of the origin. `ask`
+ * calls the application's own `beforeRedirect`.
  */
 export function hopOfHttp(
   options: RedirectOptions,
@@ -109,8 +109,8 @@ export function hopOfHttp(
 }
 
 /**
- * The URL of the next request. `href` is outdated if the application's `beforeRedirect` has changed
- * the other options.
+ * Returns the parts of the URL of the next request. `href` is outdated if the application's
+ * `beforeRedirect` has changed the other options.
  */
 function targetOf({ protocol, hostname, port, path }: RedirectOptions): string {
   return [protocol, hostname, port, path].join();

@@ -2,8 +2,9 @@ import { isLoopback } from '@service-auth/core/http';
 import type { AxiosRequestConfig } from 'axios';
 
 /**
- * The URL of a request as axios builds it, without `params`. `instance.getUri()` would merge all
- * settings again, and in some versions of axios its result differs from the URL that is requested.
+ * Returns the URL of a request as axios builds it, without `params`. `instance.getUri()` would
+ * merge all settings again, and in some versions of axios its result differs from the URL that is
+ * requested.
  */
 export function requestUrl({ baseURL, url, allowAbsoluteUrls }: AxiosRequestConfig): string {
   const path = String(url ?? '');
@@ -13,9 +14,9 @@ export function requestUrl({ baseURL, url, allowAbsoluteUrls }: AxiosRequestConf
 }
 
 /**
- * Whether to ignore the proxies of the environment: plain http is allowed to loopback only because
- * the token then stays on this machine. A `proxy` in the configuration is the application's own
- * choice and is used.
+ * True if a request must ignore the proxies of the environment. Plain http is allowed for loopback
+ * because the token stays on this machine, and a proxy would take it away. A `proxy` in the
+ * configuration is the application's own choice and is used.
  */
 export function isDirect({ proxy }: AxiosRequestConfig, url: string): boolean {
   return !proxy && /^http:/i.test(url) && isLoopback(new URL(url));

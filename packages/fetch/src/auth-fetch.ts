@@ -35,18 +35,18 @@ export interface AuthFetchOptions<Fetch extends FetchLike = typeof fetch> {
   readonly bufferRequests?: boolean | undefined;
   /**
    * Returns whether an answer rejects the token, for an API that answers an expired token with 403,
-   * 400 or even 200. Such an answer is treated as a 401 is by default, and no other one is, not
-   * even a 401. It is asked only about requests that had the token. It gets a clone, so the caller
-   * can still read the body. The call rejects with what it throws or rejects with. Default: the
-   * status is 401, and nothing is cloned.
+   * 400 or even 200. Such an answer is treated as a 401 is by default, and no other answer is, not
+   * even a 401. The function is asked only about requests that had the token. It gets a clone, so
+   * the caller can still read the body. The call rejects with what the function throws or rejects
+   * with. Default: the status is 401, and nothing is cloned.
    */
   readonly isRejected?: ((response: Awaited<ReturnType<Fetch>>) => boolean | Promise<boolean>) | undefined;
 }
 
 /**
  * Creates a `fetch` that adds the token of `auth` to every request whose URL `auth.covers()`, and
- * sends it once more if the API answers 401 and another token is available. Other requests, and
- * requests with their own `Authorization`, are passed on unchanged.
+ * sends the request once more if the API answers 401 and another token is available. Other
+ * requests, and requests with their own `Authorization`, are passed on unchanged.
  *
  * It takes the same arguments as the given `fetch` and rejects with the same errors. While it waits
  * for a token, it rejects with a ServiceAuthError, or with the reason of `signal`.

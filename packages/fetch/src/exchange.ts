@@ -68,7 +68,10 @@ export class Exchange implements SendWithTokenOptions<Response> {
     return acceptsToken(response.status) && this.#hadToken(response);
   }
 
-  /** If `send` followed redirects itself, it may have removed the token on the way. */
+  /**
+   * True if the last request had the token. If `send` followed redirects itself, it may have
+   * removed the token on the way.
+   */
   #hadToken({ redirected }: Response): boolean {
     return this.#hop.carriesToken && (this.#call.followsRedirects || !redirected);
   }

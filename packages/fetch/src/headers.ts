@@ -6,7 +6,7 @@ import type { AccessToken } from '@service-auth/core';
  */
 export type Fields = Record<string, string> | [name: string, value: string][];
 
-/** Copies headers of any form. */
+/** Returns a copy of the headers of a request, which may have any form. */
 export function fieldsOf(headers: RequestInit['headers']): Fields {
   if (!headers) return {};
   return Symbol.iterator in headers
@@ -14,12 +14,12 @@ export function fieldsOf(headers: RequestInit['headers']): Fields {
     : { ...(headers as Record<string, string>) };
 }
 
-/** Adds the token. */
+/** Returns the headers with the token. */
 export function withToken(fields: Fields, { authorization }: AccessToken): Fields {
   return Array.isArray(fields) ? [...fields, ['authorization', authorization]] : { ...fields, authorization };
 }
 
-/** Removes the headers with these names. The names must be in lower case. */
+/** Returns the headers without those of these names, which must be in lower case. */
 export function without(fields: Fields, names: readonly string[]): Fields {
   if (names.length === 0) return fields;
   return (Array.isArray(fields) ? fields : Object.entries(fields)).filter(

@@ -19,7 +19,7 @@ export interface Hop {
 }
 
 /**
- * The next request after a redirect.
+ * Returns the next request after a redirect. Undefined: the answer is no redirect.
  * @throws `TypeError` in the cases in which fetch rejects
  */
 export function nextHop(

@@ -10,7 +10,7 @@ export function rememberForm({ body, headers, context }: Pick<Options, 'body' | 
   if (isForm(body)) context[key] = { body, headers: { 'content-type': headers['content-type'] } };
 }
 
-/** The options that send the same body again. Undefined if the body can be read only once. */
+/** Returns the options that send the same body again. Undefined: the body can be read only once. */
 export function replayOf({ body, context }: Pick<Options, 'body' | 'context'>): OptionsInit | undefined {
   if (isReplayable(body)) return {};
   return Object.hasOwn(context, key) ? (context[key] as OptionsInit) : undefined;

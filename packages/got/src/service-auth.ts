@@ -38,10 +38,11 @@ export type ServiceAuthGotExtension = Required<Pick<ExtendOptions, 'handlers' | 
 export interface ServiceAuthGotOptions {
   /**
    * Returns whether an answer rejects the token, for an API that answers an expired token with 403,
-   * 400 or even 200. Such an answer is treated as a 401 is by default, and no other one is, not
-   * even a 401. It is asked only about requests that had the token. `response` is as in got's
-   * `afterResponse`; of a stream it has only status and headers. What it throws or rejects with is
-   * the `cause` of the RequestError with which the request fails. Default: the status is 401.
+   * 400 or even 200. Such an answer is treated as a 401 is by default, and no other answer is, not
+   * even a 401. The function is asked only about requests that had the token. `response` is as in
+   * got's `afterResponse`; of a stream it has only status and headers. What the function throws or
+   * rejects with is the `cause` of the RequestError with which the request fails. Default: the
+   * status is 401.
    */
   readonly isRejected?: IsRejected | undefined;
 }
@@ -53,8 +54,8 @@ const isExempt = ({ context }: Pick<Options, 'context'>) =>
 
 /**
  * Options for `got.extend()` that add the token of `auth` to every request whose URL
- * `auth.covers()`, and send it once more if the API answers 401 and another token is available.
- * Other requests, requests with their own `Authorization`, and requests with
+ * `auth.covers()`, and send the request once more if the API answers 401 and another token is
+ * available. Other requests, requests with their own `Authorization`, and requests with
  * `{ context: { serviceAuth: false } }` are sent unchanged.
  * @throws TypeError if `auth` is no client or has no `baseUrl`, or if `isRejected` is no function
  */

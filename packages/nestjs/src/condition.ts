@@ -7,11 +7,11 @@ interface Failure {
   readonly retryAt: number;
 }
 
-/** The condition of a client as its events tell it, so that a health check needs no token. */
+/** The condition of a client, computed from its events, so that a health check needs no token. */
 export interface Condition {
   readonly now: number;
   readonly failure: Failure | undefined;
-  /** Whether the newest token of this process is alive. */
+  /** True if the newest token of this process is alive. */
   readonly hasToken: boolean;
 }
 
@@ -76,7 +76,7 @@ export function trackCondition(client: Pick<ServiceAuth, 'subscribe'>, clock: Re
   Object.defineProperty(client, conditionKey, { value: condition });
 }
 
-/** The condition of a client. Undefined if Nest did not create it. */
+/** Returns the condition of a client. Undefined: Nest did not create the client. */
 export function conditionOf(client: object): Condition | undefined {
   return (client as { [conditionKey]?: Condition })[conditionKey];
 }

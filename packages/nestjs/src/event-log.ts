@@ -20,7 +20,7 @@ export function eventLog(context: string): ServiceAuthEventListener {
   };
 }
 
-/** The message for an event. Events contain no secrets, so the messages contain none. */
+/** Returns the message for an event. Events contain no secrets, so the messages contain none. */
 function messageOf(event: ServiceAuthEvent): string {
   switch (event.type) {
     case 'token_issued': {
@@ -86,8 +86,8 @@ function messageOf(event: ServiceAuthEvent): string {
 }
 
 /**
- * The reason comes before the numbers, because what a new record allows would look like what is
- * spent.
+ * Says why the budget did not allow a token. The reason comes before the numbers, because the
+ * allowance of a new record would look like spent tokens.
  */
 function whyRefused({ newRecord, limit, used, usable }: ServiceAuthEventFields['issuance_refused']): string {
   if (newRecord)

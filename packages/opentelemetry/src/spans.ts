@@ -30,7 +30,10 @@ export function acquisitionSpans(
     for (const { span } of acquisitions.values()) span?.addEvent(name, attributes);
   }
 
-  /** An acquisition that only reads the record sends no token request. */
+  /**
+   * Adds an event to the spans of the acquisitions that send a token request: those that only read
+   * the record send none.
+   */
   function tellIssuing(name: string, attributes: Attributes): void {
     for (const { span, started } of acquisitions.values()) {
       if (started.reason !== 'revalidate') span?.addEvent(name, attributes);

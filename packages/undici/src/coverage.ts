@@ -23,9 +23,10 @@ export function coverageOf(auth: TokenSource): (options: Dispatcher.DispatchOpti
 }
 
 /**
- * undici sends a path as it is written. The server resolves dots in it, and perhaps to another path
- * than `URL` does, or drops a fragment. So such a path gets no token. Neither does a request
- * without its origin, as with a `Client` of undici 6 and 7.
+ * Returns whether `auth` covers a path as it is written. undici sends it unchanged, and the server
+ * resolves dots in it, perhaps to another path than `URL` does, or drops a fragment. So a request
+ * with such a path gets no token. Neither does a request without an origin, as a `Client` of undici
+ * 6 and 7 sends it.
  */
 function coversAsWritten(auth: TokenSource, { origin = '', path }: Dispatcher.DispatchOptions): boolean {
   const base = typeof origin === 'string' ? withoutSlash(origin) : origin.origin;
@@ -36,5 +37,7 @@ function coversAsWritten(auth: TokenSource, { origin = '', path }: Dispatcher.Di
 
 const withoutSlash = (origin: string): string => origin.replace(/\/$/, '');
 
-/** The number of segments. To resolve a dot segment removes it. */
+/**
+ * Returns the number of segments of a path. `URL` removes a dot segment, and what it stands for.
+ */
 const depthOf = (path: string): number => path.split('/').length;

@@ -36,8 +36,8 @@ const noRedirects: readonly URL[] = [];
 /**
  * Returns whether caches may store the answer to a request with a token (RFC 9111 section 3.5).
  * Outer caches do not see the token, so they must not store any other answer: `vary: *` says that
- * it depends on more than they see (RFC 9110 section 12.5.5). One of undici's type `private` serves
- * the callers of all tokens, too.
+ * the answer depends on more than they see (RFC 9110 section 12.5.5). Even undici's caches of the
+ * type `private` serve the callers of all tokens.
  */
 function isPublic(headers: { readonly 'cache-control'?: unknown }): boolean {
   const stated = headers['cache-control'];
@@ -58,10 +58,10 @@ export function fail(handler: Handler, error: unknown): void {
 }
 
 /**
- * Passes every call on to the caller, but records the calls of a rejection until there is another
- * token or none, and those of any answer until its verdict is known. The connection is not paused
- * meanwhile, because undici crashes if the server closes a paused connection. It is a class,
- * because every request creates one and closures would take longer.
+ * Passes every call on to the caller. But it records the calls of an answer while the rule of the
+ * application judges it, and those of a rejection until there is another token or none. The
+ * connection is not paused meanwhile, because undici crashes if the server closes a paused
+ * connection. It is a class, because every request creates one, and closures would take longer.
  */
 export class RejectionHandler {
   readonly #policy: RejectionPolicy;
@@ -69,8 +69,8 @@ export class RejectionHandler {
   readonly #token: AccessToken;
   readonly #isFirst: boolean;
   /**
-   * The caller; while an answer is decided, the recording; afterwards an empty handler if the
-   * caller needs nothing more of this answer.
+   * Gets the calls: the caller; the recording while an answer is judged; a handler that does
+   * nothing once the caller needs nothing more of this answer.
    */
   #target: Handler;
   #recording: Recording | undefined;
@@ -173,7 +173,7 @@ export class RejectionHandler {
   }
 
   async #decide(verdict: boolean | Promise<boolean>, status: number): Promise<(() => boolean) | undefined> {
-    // A verdict that is known does not wait: the token is reported before the next request.
+    // Nothing waits for a verdict that is known, so the token is reported before the next request.
     if (verdict === true || (await verdict)) return this.#policy.replace(this.#token, this.#isFirst, this.#visited);
     this.#accept(status);
     return undefined;
