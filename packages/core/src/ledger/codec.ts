@@ -34,9 +34,9 @@ export function encodeRecord(record: LedgerRecord): string {
 }
 
 /**
- * Reads a text of {@link encodeRecord} and checks every part of it. Members that this release does not
- * know are left out. Returns why the text can't be trusted, if it can't. `isNew`: this process has just
- * written it, so its checksum is right.
+ * Reads a text of {@link encodeRecord} and checks every part of it. Members that this release does
+ * not know are left out. Returns why the text can't be trusted, if it can't. `isNew`: this process
+ * has just written it, so its checksum is right.
  */
 export function decodeRecord(text: string, isNew = false): LedgerRecord | 'damaged' | 'unknown version' {
   const form = forms.find((each) => text.startsWith(headerOf(each)));
@@ -74,7 +74,10 @@ const readRefusal = object<Refusal>({
   instance: text,
 });
 
-/** Another version of this package, or an attacker with access to the store, may have written any text as a code. */
+/**
+ * Another version of this package, or an attacker with access to the store, may have written any
+ * text as a code.
+ */
 function hinted<Part extends Hint>(read: Read<Part>): Read<Part> {
   return (wire) => {
     const part = read(wire);
@@ -251,7 +254,10 @@ function membersOf(wire: unknown): Readonly<Record<string, unknown>> {
   return Object.assign(Object.create(null), wire);
 }
 
-/** The CRC-32 of each byte, and of each byte that one, two or three others follow. With these tables two code units take one step, because every read computes the checksum. */
+/**
+ * The CRC-32 of each byte, and of each byte that one, two or three others follow. With these tables
+ * two code units take one step, because every read computes the checksum.
+ */
 const [crcOfLast, crcOfThird, crcOfSecond, crcOfFirst] = [8, 16, 24, 32].map((bits) =>
   Uint32Array.from({ length: 256 }, (_, byte) => {
     let crc = byte;
@@ -260,7 +266,10 @@ const [crcOfLast, crcOfThird, crcOfSecond, crcOfFirst] = [8, 16, 24, 32].map((bi
   }),
 ) as [Uint32Array, Uint32Array, Uint32Array, Uint32Array];
 
-/** Computes the CRC-32 of the UTF-16 code units. It finds flipped bits and incomplete writes. It does not stop an attacker. */
+/**
+ * Computes the CRC-32 of the UTF-16 code units. It finds flipped bits and incomplete writes. It
+ * does not stop an attacker.
+ */
 export function checksum(text: string): string {
   let crc = -1;
   const even = text.length & ~1;

@@ -16,7 +16,10 @@ import {
 } from './record.ts';
 import { day, hour, minute } from './units.ts';
 
-/** So many of the newest requests stay as they are. Once there are 50 more, the older ones are summed up. */
+/**
+ * So many of the newest requests stay as they are. Once there are 50 more, the older ones are
+ * summed up.
+ */
 const mostRows = 150;
 const someMore = 50;
 /** What has left all windows is kept for this long, so that a longer window can begin at once. */
@@ -24,7 +27,10 @@ const leastKeptMs = 8 * day;
 /** So many notes of each kind are kept. */
 const maxNotes = 20;
 
-/** Drops what no longer counts, and sums up older requests. Nothing that is counted or paced changes. `now` is the record's time. */
+/**
+ * Drops what no longer counts, and sums up older requests. Nothing that is counted or paced
+ * changes. `now` is the record's time.
+ */
 export function compact(record: LedgerRecord, now: number, limits: Limits): LedgerRecord {
   const current = { ...record, limits: currentTerms(record, limits) };
   const terms = keptTerms(current, limits);
@@ -50,9 +56,9 @@ export function compact(record: LedgerRecord, now: number, limits: Limits): Ledg
 }
 
 /**
- * Sums up older requests: by hundredths of the longest window, a quarter of an hour at least, and by
- * days what has left all windows. A request that is under way stays, and so do all later ones. A sum never
- * changes again, so that two copies of a record can be united.
+ * Sums up older requests: by hundredths of the longest window, a quarter of an hour at least, and
+ * by days what has left all windows. A request that is under way stays, and so do all later ones. A
+ * sum never changes again, so that two copies of a record can be united.
  */
 function summedUp(spent: readonly Spent[], now: number, longestMs: number): readonly Spent[] {
   const rows = spent.filter(isOneRequest);
@@ -75,7 +81,10 @@ function summedUp(spent: readonly Spent[], now: number, longestMs: number): read
   return left.sort((a, b) => a.generation - b.generation);
 }
 
-/** Returns a sum with one more request, which is the newest one. It counts for as long as the one that counts for longest. */
+/**
+ * Returns a sum with one more request, which is the newest one. It counts for as long as the one
+ * that counts for longest.
+ */
 function sumOf(sum: Spent | undefined, { id, generation, at, issuedAt, refusedAt, reason }: Spent): Spent {
   const latest = (one: number | undefined, other: number | undefined) => one && Math.max(one, other ?? 0);
   return {
@@ -87,7 +96,10 @@ function sumOf(sum: Spent | undefined, { id, generation, at, issuedAt, refusedAt
   };
 }
 
-/** What paces is forgotten two days after the last failure. A reset is remembered for as long as a token may live. */
+/**
+ * What paces is forgotten two days after the last failure. A reset is remembered for as long as a
+ * token may live.
+ */
 function keptStates({ states }: LedgerRecord, now: number): LedgerRecord['states'] {
   const kept: Record<string, TokenState> = Object.create(null);
   for (const [name, state] of Object.entries(states)) {
@@ -115,7 +127,8 @@ function keptLog(log: readonly LogEntry[]): readonly LogEntry[] {
   return log.filter(isKept);
 }
 
-// The tokens of one issuer differ little in size. The record keeps room for one as large as its largest, and at least this.
+// The tokens of one issuer differ little in size. The record keeps room for one as large as its
+// largest, and at least this.
 const leastTokenBytes = 2_000;
 
 /** A record, and the text of it that a store keeps. */
@@ -124,7 +137,10 @@ export interface Encoded {
   readonly text: string;
 }
 
-/** Returns whether a record still fits into the store when each request that is under way brings a token. */
+/**
+ * Returns whether a record still fits into the store when each request that is under way brings a
+ * token.
+ */
 export function hasRoom(whole: LedgerRecord, now: number, { maxBytes = usualMaxBytes }: Limits): boolean {
   // What gives way when the record is written needs no room.
   const record = withoutExpiredTokens(whole, now);
@@ -132,7 +148,10 @@ export function hasRoom(whole: LedgerRecord, now: number, { maxBytes = usualMaxB
   return bytesOf(encodeRecord(record)) + open * tokenBytesOf(record) <= maxBytes;
 }
 
-/** Returns the instant from which a full record may have room again: a token has expired, or a request has ended. */
+/**
+ * Returns the instant from which a full record may have room again: a token has expired, or a
+ * request has ended.
+ */
 export function roomExpectedAt({ tokens, spent }: LedgerRecord, now: number): number {
   const ends = [...tokens.map(({ expiresAt }) => expiresAt), ...spent.map(({ until = 0 }) => until)];
   return Math.min(now + hour, Math.max(now + minute, Math.min(...ends.filter((at) => at > now))));

@@ -14,7 +14,10 @@ export interface TermRoom extends EnforcedTerm {
   readonly roomAt: number;
   /** When the next token leaves the term. Undefined: none counts in it. */
   readonly nextFreeAt: number | undefined;
-  /** Tokens may count that the record does not know: until this instant it allows only so many, which is less than the term does. */
+  /**
+   * Tokens may count that the record does not know: until this instant it allows only so many,
+   * which is less than the term does.
+   */
   readonly newRecord?: { readonly allowed: number; readonly remaining: number; readonly endsAt: number } | undefined;
 }
 
@@ -30,15 +33,24 @@ export function costOf({ tokens = 1, refusedAt }: Spent, { counts }: Pick<Term, 
   return refusedAt !== undefined && counts !== 'requests' ? 0 : tokens;
 }
 
-/** An outcome that the store hears of late: the largest difference between how long a token of unknown outcome counts, and one that arrived. */
+/**
+ * An outcome that the store hears of late: the largest difference between how long a token of
+ * unknown outcome counts, and one that arrived.
+ */
 const latestMs = 110 * minute;
 
-/** Returns the instant from which a request counts. Its token was issued between its reservation and its outcome. */
+/**
+ * Returns the instant from which a request counts. Its token was issued between its reservation and
+ * its outcome.
+ */
 export function countsFrom(one: Spent): number {
   return Math.min(settledAt(one) ?? one.at, one.at + latestMs);
 }
 
-/** Returns when a request leaves a term. One that was settled never counts for longer than one of unknown outcome. */
+/**
+ * Returns when a request leaves a term. One that was settled never counts for longer than one of
+ * unknown outcome.
+ */
 export function leavesAt(one: Spent, { settledMs, pendingMs }: Pick<TermLimits, 'settledMs' | 'pendingMs'>): number {
   const unknownUntil = one.at + pendingMs;
   return settledAt(one) === undefined ? unknownUntil : Math.min(countsFrom(one) + settledMs, unknownUntil);
@@ -51,7 +63,10 @@ export function countOf(spent: readonly Spent[], term: TermLimits, at: number): 
   return count;
 }
 
-/** Returns the instant from which fewer than `ceiling` of these count in a term. 0: at any time. It depends on the record alone. */
+/**
+ * Returns the instant from which fewer than `ceiling` of these count in a term. 0: at any time. It
+ * depends on the record alone.
+ */
 export function freeAt(spent: readonly Spent[], term: TermLimits, ceiling: number): number {
   let count = 0;
   const leaving = spent.map((one) => ({ at: leavesAt(one, term), cost: costOf(one, term) }));
@@ -77,7 +92,10 @@ function rulesOf(
   };
 }
 
-/** Returns how many tokens a term allows while the record may not know all. Two of them are kept for resets. */
+/**
+ * Returns how many tokens a term allows while the record may not know all. Two of them are kept for
+ * resets.
+ */
 function newRecordAllowance({ newRecordCeiling, usable }: TermLimits, reason: IssuanceReason): number {
   const isSpared = reason !== 'reset' && newRecordCeiling < usable;
   return isSpared ? newRecordCeiling - Math.min(2, Math.floor(newRecordCeiling / 6)) : newRecordCeiling;
@@ -87,13 +105,19 @@ function ruleEndsAt({ spent, ceiling, endsAt }: Rule, term: TermLimits): number 
   return Math.min(endsAt, freeAt(spent, term, ceiling));
 }
 
-/** Returns the instant from which a term has room for one more token. It depends on the record alone. */
+/**
+ * Returns the instant from which a term has room for one more token. It depends on the record
+ * alone.
+ */
 export function roomAt(record: LedgerRecord, enforced: EnforcedTerm, reason: IssuanceReason): number {
   const { usual, newRecord } = rulesOf(record, enforced, reason);
   return Math.max(ruleEndsAt(usual, enforced.term), ruleEndsAt(newRecord, enforced.term));
 }
 
-/** Returns the instant from which a 401 of the API may cause a renewal: each term has a share for such renewals. */
+/**
+ * Returns the instant from which a 401 of the API may cause a renewal: each term has a share for
+ * such renewals.
+ */
 export function rejectedShareAt({ spent }: LedgerRecord, { term, enforcedUntil }: EnforcedTerm): number {
   const renewals = spent.filter(({ reason }) => reason === 'rejected');
   return Math.min(enforcedUntil, freeAt(renewals, term, term.rejectedShare));
@@ -126,7 +150,10 @@ export function roomsIn(record: LedgerRecord, now: number, limits: Limits, reaso
   return termsAt(agreedTerms(record, limits), now).map((agreed) => roomIn(record, now, agreed, reason));
 }
 
-/** Returns the term whose room comes last. If all of them have room, returns the one with the least room. */
+/**
+ * Returns the term whose room comes last. If all of them have room, returns the one with the least
+ * room.
+ */
 export function tightest(rooms: readonly TermRoom[]): TermRoom {
   return [...rooms].sort((a, b) => b.roomAt - a.roomAt || a.room - b.room)[0] as TermRoom;
 }

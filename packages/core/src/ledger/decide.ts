@@ -19,15 +19,22 @@ import { settle } from './settle.ts';
 /** The question of a process to the ledger: what may I do to get a token? */
 export interface Query extends Caller {
   /**
-   * Why a token would be issued. With `refresh` and `rejected` the process can keep its cached token.
-   * With `revalidate` none would be issued. The process only asks whether the record has a newer one.
+   * Why a token would be issued. With `refresh` and `rejected` the process can keep its cached
+   * token. With `revalidate` none would be issued. The process only asks whether the record has a
+   * newer one.
    */
   readonly reason: IssuanceReason | 'revalidate';
   /** The token in the memory of this process. */
   readonly cached?: { readonly id: string; readonly generation: number } | undefined;
-  /** Ids of tokens that must not be used. For example, the API rejected them, they were reset, or they cannot be opened. */
+  /**
+   * Ids of tokens that must not be used. For example, the API rejected them, they were reset, or
+   * they cannot be opened.
+   */
   readonly unusable: readonly (string | undefined)[];
-  /** This process reset the tokens up to this generation. The record may not say so, if the store went back to an older record. */
+  /**
+   * This process reset the tokens up to this generation. The record may not say so, if the store
+   * went back to an older record.
+   */
   readonly resetUpTo: number;
   /** The id of the request and of its token. It is used once. */
   readonly id: string;
@@ -47,8 +54,8 @@ export interface Denial extends Omit<Hold, 'kind' | 'until'> {
  * The next step of the process. `use`: use this token of the record. `keep`: keep the cached token.
  * `drop`: the cached token was reset, or has expired. `wait`: other processes request tokens.
  * `reserve`: write this record; when the store has confirmed it, send the request of `reserved`.
- * `late`: the reservation lapsed before the request was sent; write this record, and ask with another
- * id. `deny`: no token can be issued now.
+ * `late`: the reservation lapsed before the request was sent; write this record, and ask with
+ * another id. `deny`: no token can be issued now.
  */
 export type Decision =
   | { readonly kind: 'use'; readonly token: StoredToken }
@@ -65,7 +72,10 @@ export type Decision =
   | { readonly kind: 'late'; readonly record: LedgerRecord }
   | { readonly kind: 'deny'; readonly denial: Denial };
 
-/** Decides what the record allows one process to do. The record must be as `present()` returns it. `now` is the record's time. */
+/**
+ * Decides what the record allows one process to do. The record must be as `present()` returns it.
+ * `now` is the record's time.
+ */
 export function decide(record: LedgerRecord, now: number, query: Query, limits: Limits): Decision {
   const { name, keyId, id } = query;
   const written = record.spent.find((one) => one.id === id);
@@ -81,7 +91,8 @@ export function decide(record: LedgerRecord, now: number, query: Query, limits: 
   const stored = found && found.generation > upTo ? found : undefined;
   const isRenewal = query.reason === 'refresh' && stored?.id === cached?.id;
   const isFresh = stored && !query.unusable.includes(stored.id) && now < stored.expiresAt - marginOf(stored.lifetimeMs);
-  // An expired cached token does not count, even with a higher generation: it may have been issued under another key.
+  // An expired cached token does not count, even with a higher generation: it may have been issued
+  // under another key.
   const cachedIsNewer = stored && cached && query.reason !== 'expired' && cached.generation > stored.generation;
   if (isFresh && !isRenewal && !cachedIsNewer) return { kind: 'use', token: stored };
   // This check comes before `keep`: a process must not keep a token that was reset.
@@ -116,12 +127,18 @@ function denialOf({ kind: cause, until: retryAt, ...hold }: Hold, reason: Issuan
   return { ...hold, cause, retryAt, reason };
 }
 
-/** Returns whether the record does not contradict the cached token: the fleet neither reset nor replaced it. Also true if there is none, and none is used. */
+/**
+ * Returns whether the record does not contradict the cached token: the fleet neither reset nor
+ * replaced it. Also true if there is none, and none is used.
+ */
 export function confirms(decision: Decision, cached: Query['cached']): boolean {
   return decision.kind === 'use' ? decision.token.id === cached?.id : decision.kind !== 'drop';
 }
 
-/** Returns whether the last token was reset, and none replaced it since. The one that does may spend more of the limit. */
+/**
+ * Returns whether the last token was reset, and none replaced it since. The one that does may spend
+ * more of the limit.
+ */
 function replacesReset(record: LedgerRecord, { name, keyId }: Caller, upTo: number): boolean {
   if (upTo === 0 || (tokenOf(record, name, keyId)?.generation ?? 0) > upTo) return false;
   return !record.spent.some((one) => one.issuedAt !== undefined && one.name === name && one.generation > upTo);
@@ -133,7 +150,10 @@ export interface Reservation {
   readonly reserved: Spent;
 }
 
-/** Returns whether the store can keep the token of a reservation: it replaces another one, or there is room. */
+/**
+ * Returns whether the store can keep the token of a reservation: it replaces another one, or there
+ * is room.
+ */
 export function fits({ record, reserved }: Reservation, reason: IssuanceReason, now: number, limits: Limits): boolean {
   const replaces = ({ name, keyId }: StoredToken) => name === reserved.name && keyId === reserved.keyId;
   return reason === 'reset' || record.tokens.some(replaces) || hasRoom(record, now, limits);
@@ -157,7 +177,10 @@ export function withReservation(
   return { record: { ...reset, generation, spent: [...record.spent, reserved] }, reserved };
 }
 
-/** Returns the record in which the tokens of a name are reset up to a generation. Those that are being requested are included. */
+/**
+ * Returns the record in which the tokens of a name are reset up to a generation. Those that are
+ * being requested are included.
+ */
 export function withReset(record: LedgerRecord, name: string, upTo: number): LedgerRecord {
   if (upTo <= resetUpTo(record, name)) return record;
   const ended = record.tokens.filter((token) => token.name === name && token.generation <= upTo);

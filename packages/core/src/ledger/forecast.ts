@@ -35,7 +35,9 @@ export function availableFor(
   return Math.min(most, ...rooms.map(({ room }) => room));
 }
 
-/** Returns until when a caller is refused, if nothing else happens. Undefined: it is not refused. */
+/**
+ * Returns until when a caller is refused, if nothing else happens. Undefined: it is not refused.
+ */
 export function refusedUntil(
   record: LedgerRecord,
   now: number,
@@ -52,8 +54,8 @@ export function refusedUntil(
 }
 
 /**
- * Returns the instant at which no window has room for a caller without a token any more, if tokens go on
- * being spent as in the last quarter of each window. Undefined: that will not happen.
+ * Returns the instant at which no window has room for a caller without a token any more, if tokens
+ * go on being spent as in the last quarter of each window. Undefined: that will not happen.
  */
 export function spentAt(record: LedgerRecord, now: number, limits: Limits): number | undefined {
   const instants = termsAt(agreedTerms(record, limits), now).map((enforced) => spentInTerm(record, now, enforced));
@@ -80,7 +82,10 @@ function spentInTerm(record: LedgerRecord, now: number, { term }: EnforcedTerm):
   return undefined;
 }
 
-/** Returns the mean time between two tokens in the last quarter of a window. Tokens that were spent within an hour of a day are spread over that hour. */
+/**
+ * Returns the mean time between two tokens in the last quarter of a window. Tokens that were spent
+ * within an hour of a day are spread over that hour.
+ */
 function meanTimeBetween({ spent }: LedgerRecord, now: number, term: TermLimits): number {
   const { windowMs } = term;
   const recent = spent.filter((one) => {

@@ -7,7 +7,10 @@ export type StoreDurability = 'process' | 'durable' | 'replicated';
 interface Insurance {
   /** The reserve as a share of the tokens, if nobody states one. */
   readonly share: number;
-  /** The number of losses of the record that the reserve covers. Infinity: the record ends with its process. */
+  /**
+   * The number of losses of the record that the reserve covers. Infinity: the record ends with its
+   * process.
+   */
   readonly losses: number;
 }
 
@@ -19,16 +22,25 @@ const insurances: Readonly<Record<StoreDurability, Insurance>> = {
 
 export const durabilities: readonly string[] = Object.keys(insurances);
 
-/** A store of somebody else may have another durability: its client is refused, but its limits are computed first. */
+/**
+ * A store of somebody else may have another durability: its client is refused, but its limits are
+ * computed first.
+ */
 function insuranceOf(durability: StoreDurability): Insurance {
   return insurances[durability] ?? insurances.durable;
 }
 
 /** The agreement as the options of this process state it. */
 export interface Limits {
-  /** The terms that this process states. A process that inherits the agreement, and a reader of usage, state none. */
+  /**
+   * The terms that this process states. A process that inherits the agreement, and a reader of
+   * usage, state none.
+   */
   readonly terms: readonly Term[];
-  /** The terms that a process which inherits the agreement keeps to while the record has none. Default: none. */
+  /**
+   * The terms that a process which inherits the agreement keeps to while the record has none.
+   * Default: none.
+   */
   readonly usual?: readonly Term[];
   readonly durability: StoreDurability;
   /** The largest record that the store keeps, in bytes. Default {@link usualMaxBytes}. */
@@ -45,9 +57,15 @@ export const usualMaxBytes = 1_000_000;
 export interface TermLimits extends Term {
   /** The tokens less the reserve. */
   readonly usable: number;
-  /** A settled entry counts for this long: 25 hours and 10 minutes if the window is a day, because a calendar day can have 25 hours. */
+  /**
+   * A settled entry counts for this long: 25 hours and 10 minutes if the window is a day, because a
+   * calendar day can have 25 hours.
+   */
   readonly settledMs: number;
-  /** A pending entry counts for this long. It is longer than `settledMs`, because the request may have arrived late. */
+  /**
+   * A pending entry counts for this long. It is longer than `settledMs`, because the request may
+   * have arrived late.
+   */
   readonly pendingMs: number;
   /** While earlier entries are unknown, only this many later ones may be made. */
   readonly newRecordCeiling: number;
@@ -58,8 +76,9 @@ export interface TermLimits extends Term {
 }
 
 /**
- * Computes the terms of an agreement. `reserve` belongs to the window with the most tokens, and the others keep the same share of theirs. Undefined
- * takes the default of the store's durability. `enforce`: false if nothing is refused for the agreement.
+ * Computes the terms of an agreement. `reserve` belongs to the window with the most tokens, and the
+ * others keep the same share of theirs. Undefined takes the default of the store's durability.
+ * `enforce`: false if nothing is refused for the agreement.
  */
 export function limitsFor(
   windows: readonly Pick<Term, 'tokens' | 'windowMs' | 'counts'>[],
@@ -101,7 +120,8 @@ export function termLimits(
     counts,
     enforce,
     usable,
-    // The clocks of some stores show whole seconds, and a busy server may show the last one a little longer.
+    // The clocks of some stores show whole seconds, and a busy server may show the last one a
+    // little longer.
     settledMs: Math.ceil(spanMs + Math.min(10 * minute, Math.max(2 * second, windowMs / 144))),
     // A request may take five minutes, whatever the window is.
     pendingMs: Math.ceil(spanMs + Math.min(2 * hour, Math.max(7 * minute, windowMs / 12))),
@@ -120,17 +140,25 @@ export function termLimits(
 /** A record has at most this many terms. */
 export const maxTerms = 16;
 
-/** A term that has not been stated for so long is not enforced, unless it is one of this process. */
+/**
+ * A term that has not been stated for so long is not enforced, unless it is one of this process.
+ */
 const enforcedMs = hour;
 
 /** A process states its own terms again when the last statement of them is so old. */
 const statedAgainMs = 20 * minute;
 
-/** A term that this process keeps, or at least counts. `own`: it follows from the options of this process. */
+/**
+ * A term that this process keeps, or at least counts. `own`: it follows from the options of this
+ * process.
+ */
 export interface EnforcedTerm {
   readonly term: TermLimits;
   readonly own: boolean;
-  /** It is not enforced from this instant on, unless another process states it again. Infinity: it stays. */
+  /**
+   * It is not enforced from this instant on, unless another process states it again. Infinity: it
+   * stays.
+   */
   readonly enforcedUntil: number;
 }
 
@@ -151,7 +179,10 @@ function isIn(terms: readonly Term[], term: Term): boolean {
   return terms.some((one) => membersOfTerm.every((name) => one[name] === term[name]));
 }
 
-/** A process that inherits the agreement states none, and has the usual terms as long as nobody has stated any. */
+/**
+ * A process that inherits the agreement states none, and has the usual terms as long as nobody has
+ * stated any.
+ */
 function ownTerms(record: LedgerRecord, { terms, usual = [] }: Limits): readonly Term[] {
   return terms.length + record.limits.length > 0 ? terms : usual;
 }
@@ -160,7 +191,10 @@ function lastStatedAt(terms: readonly StatedTerm[]): number {
   return Math.max(...terms.map(({ seenAt }) => seenAt));
 }
 
-/** Returns the terms that other processes stated within the hour before `at`, and this process does not have. */
+/**
+ * Returns the terms that other processes stated within the hour before `at`, and this process does
+ * not have.
+ */
 export function foreignTerms(record: LedgerRecord, at: number, limits: Limits): StatedTerm[] {
   return record.limits.filter((term) => term.seenAt + enforcedMs > at && !isIn(limits.terms, term));
 }
@@ -170,7 +204,10 @@ function isEnforced(term: Term, { terms }: Limits): boolean {
   return term.enforce !== false && terms.every(({ enforce }) => enforce !== false);
 }
 
-/** Returns the terms that a process must keep. One that is not enforced has room for whatever a fleet spends. */
+/**
+ * Returns the terms that a process must keep. One that is not enforced has room for whatever a
+ * fleet spends.
+ */
 export function enforcedTerms(record: LedgerRecord, limits: Limits): EnforcedTerm[] {
   return agreedTerms(record, limits).map((agreed) => {
     if (isEnforced(agreed.term, limits)) return agreed;
@@ -185,8 +222,8 @@ export function observedTerms(record: LedgerRecord, limits: Limits): EnforcedTer
 
 /**
  * Returns the terms that a process counts: its own, and each term of another process until an hour
- * after it was stated last. Its own terms come first. A process that inherits the agreement gets the
- * terms that were stated last, however long ago that was. It depends on the record alone.
+ * after it was stated last. Its own terms come first. A process that inherits the agreement gets
+ * the terms that were stated last, however long ago that was. It depends on the record alone.
  */
 export function agreedTerms(record: LedgerRecord, limits: Limits): EnforcedTerm[] {
   const inherits = limits.terms.length === 0;
@@ -206,14 +243,20 @@ export function termsAt(terms: readonly EnforcedTerm[], now: number): EnforcedTe
   return terms.filter(({ enforcedUntil }) => enforcedUntil > now);
 }
 
-/** Returns all terms for which the record must keep what was spent: those of the record, and those of this process. */
+/**
+ * Returns all terms for which the record must keep what was spent: those of the record, and those
+ * of this process.
+ */
 export function keptTerms(record: LedgerRecord, limits: Limits): TermLimits[] {
   const own = ownTerms(record, limits);
   const others = record.limits.filter((term) => !isIn(own, term));
   return [...own, ...others].map((term) => termLimits(term, limits.durability));
 }
 
-/** Returns whether this process should state its terms: the record has none of them, or they were stated too long ago. */
+/**
+ * Returns whether this process should state its terms: the record has none of them, or they were
+ * stated too long ago.
+ */
 export function isStatementDue(record: LedgerRecord, now: number, limits: Limits): boolean {
   const recent = record.limits.filter(({ seenAt }) => seenAt + statedAgainMs > now);
   return limits.terms.some((term) => !isIn(recent, term));
@@ -235,13 +278,19 @@ export function withTerms(record: LedgerRecord, now: number, limits: readonly St
   return { ...record, limits, completeSince: isFirst ? Math.max(record.completeSince, now) : record.completeSince };
 }
 
-/** Unites two lists of terms. The later statement of a term counts. If there are too many, those go that were stated first. */
+/**
+ * Unites two lists of terms. The later statement of a term counts. If there are too many, those go
+ * that were stated first.
+ */
 export function unitedTerms(one: readonly StatedTerm[], other: readonly StatedTerm[]): StatedTerm[] {
   const all = [...one, ...other].sort((a, b) => b.seenAt - a.seenAt);
   return all.filter((term, index) => !isIn(all.slice(0, index), term)).slice(0, maxTerms);
 }
 
-/** Returns the terms without those that others replaced so long ago that all they counted has left them. What was agreed last stays. */
+/**
+ * Returns the terms without those that others replaced so long ago that all they counted has left
+ * them. What was agreed last stays.
+ */
 export function currentTerms({ limits }: LedgerRecord, { durability }: Limits): StatedTerm[] {
   const latest = lastStatedAt(limits);
   const lastsMs = (term: Term) => Math.max(enforcedMs, termLimits(term, durability).pendingMs);

@@ -1,8 +1,9 @@
 import type { Hint } from './record.ts';
 
 /**
- * The error codes that an authorization server may answer at its token endpoint: RFC 6749 sections 4.1.2.1 and 5.2,
- * RFC 8628, RFC 8707, RFC 9396 and RFC 9449 (IANA, OAuth Extensions Error Registry).
+ * The error codes that an authorization server may answer at its token endpoint: RFC 6749 sections
+ * 4.1.2.1 and 5.2, RFC 8628, RFC 8707, RFC 9396 and RFC 9449 (IANA, OAuth Extensions Error
+ * Registry).
  */
 const registered = [
   'invalid_request',
@@ -23,32 +24,47 @@ const registered = [
   'use_dpop_nonce',
 ] as const;
 
-/** The `error` code of a rejected token request: a registered code, or `'other'` (RFC 6749 section 5.2). */
+/**
+ * The `error` code of a rejected token request: a registered code, or `'other'` (RFC 6749 section
+ * 5.2).
+ */
 export type OAuthErrorCode = (typeof registered)[number] | 'other';
 
-/** Returns a registered code unchanged and `'other'` for anything else. Such a text may contain anything, even the secret. */
+/**
+ * Returns a registered code unchanged and `'other'` for anything else. Such a text may contain
+ * anything, even the secret.
+ */
 export function oauthErrorCode(text: unknown): OAuthErrorCode {
   return registered.find((code) => code === text) ?? 'other';
 }
 
-/** Returns whether an authorization server says by this code that it is out of order, and does not refuse the request (RFC 6749 section 4.1.2.1). */
+/**
+ * Returns whether an authorization server says by this code that it is out of order, and does not
+ * refuse the request (RFC 6749 section 4.1.2.1).
+ */
 export function isOutageCode(code: string | undefined): boolean {
   return code === 'server_error' || code === 'temporarily_unavailable';
 }
 
-/** What the token endpoint answered to a request that it refused. `code`: the `error` of an authorization server. */
+/**
+ * What the token endpoint answered to a request that it refused. `code`: the `error` of an
+ * authorization server.
+ */
 export type Answered = Pick<Hint, 'status' | 'code'>;
 
 /**
- * Returns whether an authorization server refused the credentials. Without the JSON of one (RFC 6749
- * section 5.2), 400 and 403 come from something in front of it.
+ * Returns whether an authorization server refused the credentials. Without the JSON of one (RFC
+ * 6749 section 5.2), 400 and 403 come from something in front of it.
  */
 export function isOfCredentials({ status = 0, code }: Answered): boolean {
   const isOfServer = (status >= 200 && status < 300) || status === 400 || status === 403;
   return status === 401 || (isOfServer && code !== undefined);
 }
 
-/** Returns whether a refusal is about the client, and so about every token of it. If not, it is about one token. */
+/**
+ * Returns whether a refusal is about the client, and so about every token of it. If not, it is
+ * about one token.
+ */
 export function isAboutClient({ status, code }: Answered): boolean {
   return status === 401 || code === 'invalid_client' || code === 'unauthorized_client';
 }

@@ -7,12 +7,17 @@ import { minute } from './units.ts';
 /** Every process that needs a token reads the record more often than this. */
 const noticedWithinMs = minute;
 
-/** Returns the instant from which the fleet may be told to try again. Such orders are 1, 2, 4 … 60 minutes apart. */
+/**
+ * Returns the instant from which the fleet may be told to try again. Such orders are 1, 2, 4 … 60
+ * minutes apart.
+ */
 export function retryRoomAt({ retries }: LedgerRecord): number {
   return retries ? spacedUntil(retries) : 0;
 }
 
-/** Returns whether somebody ordered so recently to try again that a process may not have noticed. */
+/**
+ * Returns whether somebody ordered so recently to try again that a process may not have noticed.
+ */
 export function isJustOrdered({ retries }: LedgerRecord, now: number): boolean {
   return retries !== undefined && now < retries.at + noticedWithinMs;
 }
@@ -22,8 +27,8 @@ function withNote(record: LedgerRecord, note: LogEntry): LedgerRecord {
 }
 
 /**
- * Returns the record in which all pauses have ended. What fails again goes on with the pause that it
- * had. The limit, its share for 401s, and three quarters of the usable tokens still decide.
+ * Returns the record in which all pauses have ended. What fails again goes on with the pause that
+ * it had. The limit, its share for 401s, and three quarters of the usable tokens still decide.
  */
 export function withRetry(record: LedgerRecord, now: number, { id, by }: Pick<LogEntry, 'id' | 'by'>): LedgerRecord {
   if (record.retries?.id === id) return record;
@@ -40,15 +45,18 @@ export interface Reset {
   readonly keyId: string;
   readonly instance: string;
   readonly reason?: string | undefined;
-  /** The token in the memory of this process. `isServed`: its callers were served this token until now, so it is the token that the process reports. */
+  /**
+   * The token in the memory of this process. `isServed`: its callers were served this token until
+   * now, so it is the token that the process reports.
+   */
   readonly cached?: { readonly id: string; readonly generation: number; readonly isServed: boolean } | undefined;
 }
 
 /**
- * Returns the record in which all tokens of a name are reset, and in which the reset is listed. If the
- * token that the process reports was reset before, its replacement is not. Nothing changes if the record
- * knows no token of this name, because the name is probably wrong. A record that nobody has written yet
- * knows nothing: it may follow one that was lost.
+ * Returns the record in which all tokens of a name are reset, and in which the reset is listed. If
+ * the token that the process reports was reset before, its replacement is not. Nothing changes if
+ * the record knows no token of this name, because the name is probably wrong. A record that nobody
+ * has written yet knows nothing: it may follow one that was lost.
  */
 export function withCompromise(record: LedgerRecord, now: number, reset: Reset): LedgerRecord {
   const { id, name, keyId, instance: by, reason, cached } = reset;
@@ -81,8 +89,8 @@ export function statedIn({ spent }: LedgerRecord, from: number): Spent | undefin
 
 /**
  * Returns the record in which at most so many tokens count that it has not seen, whenever they were
- * issued in the last window. It knows all others then, so it is not new any more. Undefined: the record
- * knows that there were more of them, or it has seen all tokens and none is added.
+ * issued in the last window. It knows all others then, so it is not new any more. Undefined: the
+ * record knows that there were more of them, or it has seen all tokens and none is added.
  */
 export function withStated(
   record: LedgerRecord,

@@ -39,11 +39,11 @@ export interface Caller {
 }
 
 /**
- * A reason to request no token for a time. `limit`: a window has no room. `credentials`: the endpoint
- * rejected them. `misconfigured`: it answered a redirect, 404 or the like, so the address or the
- * audience is wrong. `rate_limited`: it limits the rate of requests. `backoff`: it failed. `deaths`:
- * processes died during their requests. `rejections`: renewals that 401s of the API cause are spaced.
- * `renewal`: the last renewal ahead of expiry brought no later expiry.
+ * A reason to request no token for a time. `limit`: a window has no room. `credentials`: the
+ * endpoint rejected them. `misconfigured`: it answered a redirect, 404 or the like, so the address
+ * or the audience is wrong. `rate_limited`: it limits the rate of requests. `backoff`: it failed.
+ * `deaths`: processes died during their requests. `rejections`: renewals that 401s of the API cause
+ * are spaced. `renewal`: the last renewal ahead of expiry brought no later expiry.
  */
 export interface Hold {
   readonly kind:
@@ -56,7 +56,10 @@ export interface Hold {
     | 'rejections'
     | 'renewal';
   readonly until: number;
-  /** The token that the hold is for, or, if the client was refused, the one that was asked for last. Undefined: it is for all. */
+  /**
+   * The token that the hold is for, or, if the client was refused, the one that was asked for last.
+   * Undefined: it is for all.
+   */
   readonly name?: string | undefined;
   /** So many in a row led to it. 0: it does not follow from a row. */
   readonly count: number;
@@ -69,22 +72,23 @@ export interface Hold {
 }
 
 /**
- * Returns everything that a token request has to wait for, and has had to. The five rules are those of
- * docs/when-a-request-is-repeated.md:
+ * Returns everything that a token request has to wait for, and has had to. The five rules are those
+ * of docs/when-a-request-is-repeated.md:
  *
- * 1. Back-off. After failures in a row, the requests for a token wait for 1, 2, 4 … seconds, and for
- *    15 minutes at most. All requests wait in the same way, for 5 minutes at most, after requests of
- *    unknown outcome in a row, for whatever token.
+ * 1. Back-off. After failures in a row, the requests for a token wait for 1, 2, 4 … seconds, and
+ *    for 15 minutes at most. All requests wait in the same way, for 5 minutes at most, after
+ *    requests of unknown outcome in a row, for whatever token.
  * 2. Sparing. Once an eighth of the usable tokens is lost, requests become rare: see `sparedUntil`.
  * 3. Later. An answer that says so holds for the whole fleet, for as long as it says.
- * 4. Refusals. A refused request is repeated after 5, 10, then 15 minutes. Other credentials are tried
- *    at once. If the client was refused, the requests for all tokens wait.
- * 5. 401s. Renewals after them are 1, 2, 4 … 60 minutes apart for each token, but the first one comes
- *    at once, and so does the one of a token that died.
+ * 4. Refusals. A refused request is repeated after 5, 10, then 15 minutes. Other credentials are
+ *    tried at once. If the client was refused, the requests for all tokens wait.
+ * 5. 401s. Renewals after them are 1, 2, 4 … 60 minutes apart for each token, but the first one
+ *    comes at once, and so does the one of a token that died.
  *
  * THE LAW: each instant depends on the record alone, never on the present. What is allowed stays
- * allowed, and what is denied stays denied until its instant, until somebody writes or a request that
- * is under way lapses. So one list decides, and errors, `retryAt` and forecasts read the same one.
+ * allowed, and what is denied stays denied until its instant, until somebody writes or a request
+ * that is under way lapses. So one list decides, and errors, `retryAt` and forecasts read the same
+ * one.
  */
 export function holdsOf(record: LedgerRecord, caller: Caller, reason: IssuanceReason, limits: Limits): Hold[] {
   const { name, keyId, secretId, died } = caller;
@@ -126,13 +130,19 @@ export function lastOf(holds: readonly Hold[]): Hold {
   return holds.reduce((last, hold) => (hold.until > last.until ? hold : last));
 }
 
-/** Returns whether requests are sent one at a time for a caller: something failed, or the client was refused. */
+/**
+ * Returns whether requests are sent one at a time for a caller: something failed, or the client was
+ * refused.
+ */
 export function isAlone(record: LedgerRecord, { name, secretId }: Caller): boolean {
   const { failures } = stateOf(record, name);
   return failures !== undefined || (record.lost?.count ?? 0) > 0 || record.refusals[secretId] !== undefined;
 }
 
-/** Returns the requests under way for one of whose outcomes a caller waits, because as many as may be are under way. */
+/**
+ * Returns the requests under way for one of whose outcomes a caller waits, because as many as may
+ * be are under way.
+ */
 export function waitedFor(record: LedgerRecord, now: number, caller: Caller, limits: Limits): readonly Spent[] {
   const open = record.spent.filter((one) => isOpen(one, now));
   return open.length >= (isAlone(record, caller) ? 1 : mostUnderWay(record, now, limits)) ? open : [];
@@ -225,7 +235,10 @@ function rejectionHolds(record: LedgerRecord, name: string, terms: readonly Enfo
   return [{ kind: 'rejections', until: Math.max(pausedUntil, sharedUntil), name, count: rejections?.count ?? 0 }];
 }
 
-/** The last renewal ahead of expiry brought no later expiry: the endpoint returns one token until it expires. */
+/**
+ * The last renewal ahead of expiry brought no later expiry: the endpoint returns one token until it
+ * expires.
+ */
 function renewalHolds(record: LedgerRecord, name: string, keyId: string): Hold[] {
   const until = tokenOf(record, name, keyId)?.renewAfter;
   return until === undefined ? [] : [{ kind: 'renewal', until, name, count: 1 }];

@@ -34,31 +34,38 @@ export function refusedUntil({ count, at }: Streak): number {
   return at + Math.min(15, 5 * 2 ** (count - 1)) * minute;
 }
 
-/** Returns how many tokens may be lost before requests become rare: an eighth of the usable ones, but at least 3. */
+/**
+ * Returns how many tokens may be lost before requests become rare: an eighth of the usable ones,
+ * but at least 3.
+ */
 function freelyLost(usable: number): number {
   return Math.max(3, Math.floor(usable / 8));
 }
 
-/** Returns the pause after so many failures in a row. It doubles, or grows faster, so that what may be lost freely lasts a quarter of an hour. */
+/**
+ * Returns the pause after so many failures in a row. It doubles, or grows faster, so that what may
+ * be lost freely lasts a quarter of an hour.
+ */
 export function pauseAfter(count: number, usable: number): number {
   const growth = Math.max(2, 900 ** (1 / (freelyLost(usable) - 1)));
   return Math.min(15 * minute, second * growth ** Math.min(count - 1, 30));
 }
 
 /**
- * Returns when a token may be requested that failed so often in a row, so that an outage leaves about
- * half of the usable tokens. 0: at any time. It depends on the record alone.
+ * Returns when a token may be requested that failed so often in a row, so that an outage leaves
+ * about half of the usable tokens. 0: at any time. It depends on the record alone.
  *
- * An eighth of the usable tokens may be lost freely. After that, the requests for tokens that failed
- * are the farther apart the more is lost. Other tokens may be requested while less than half is lost.
- * Three quarters never are.
+ * An eighth of the usable tokens may be lost freely. After that, the requests for tokens that
+ * failed are the farther apart the more is lost. Other tokens may be requested while less than half
+ * is lost. Three quarters never are.
  */
 export function sparedUntil(record: LedgerRecord, term: TermLimits, failures: number, retriedAt: number): number {
   const { usable, newRecordCeiling, pendingMs } = term;
   const unknown = record.spent.filter(isUnknown);
   const usual = spared(record, term, unknown, failures, retriedAt, usable, freelyLost(usable));
   if (newRecordCeiling === usable) return usual;
-  // While earlier tokens are unknown, less may be had than is usable. An outage must not take all of that.
+  // While earlier tokens are unknown, less may be had than is usable. An outage must not take all
+  // of that.
   const freely = Math.max(3, Math.floor(newRecordCeiling / 2));
   const young = spared(record, term, unknown, failures, retriedAt, newRecordCeiling, freely, 2 * hour);
   return Math.max(usual, Math.min(young, record.completeSince + pendingMs));

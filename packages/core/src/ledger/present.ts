@@ -22,7 +22,10 @@ export interface Remembered {
   readonly id: string;
   readonly sequence: number;
   readonly movedMs: number;
-  /** The whole record. It is needed only if the store lost it, so it is decoded when this property is read. */
+  /**
+   * The whole record. It is needed only if the store lost it, so it is decoded when this property
+   * is read.
+   */
   readonly record: LedgerRecord;
   /** The store's time at that moment. */
   readonly now: number;
@@ -35,7 +38,10 @@ export interface Remembered {
 /** A record as it is true now, and what was done to it. */
 export interface Present {
   readonly record: LedgerRecord;
-  /** The record's time. It is the time of the store, but it never goes back: it stands still while the store's clock is up to a minute behind. */
+  /**
+   * The record's time. It is the time of the store, but it never goes back: it stands still while
+   * the store's clock is up to a minute behind.
+   */
   readonly now: number;
   /** The store lost the record that this process knows, or went back to an older one. */
   readonly lost: boolean;
@@ -65,7 +71,8 @@ export function present(
   id: string,
 ): Present {
   const lost = remembered !== undefined && (loaded?.id !== remembered.id || loaded.sequence < remembered.sequence);
-  // Nobody has written it since this process looked. An older one, too, is of the clock that this process knows.
+  // Nobody has written it since this process looked. An older one, too, is of the clock that this
+  // process knows.
   const isSame = remembered !== undefined && loaded?.id === remembered.id && loaded.sequence <= remembered.sequence;
   const onClock = loaded && withClock(loaded, remembered, isSame, now);
   const found = onClock?.record ?? newRecord(id, now);
@@ -101,13 +108,17 @@ function withClock(
   // Whoever looked while the clock was wrong saw no leap when another process put the record right.
   const certainMs = isSame ? leapMs : Math.min(leapMs, now - elapsedSince(remembered)[1]);
   if (certainMs <= tolerableMs) return { record, backMs };
-  // If somebody wrote since the leap and did not move the instants, nobody knows which clock they are of.
+  // If somebody wrote since the leap and did not move the instants, nobody knows which clock they
+  // are of.
   const isOfBefore = record.latestAt <= max - backMs;
   const next = isOfBefore ? moved(record, now - min, certainMs, now) : { ...record, completeSince: now };
   return { record: { ...next, movedMs: Math.round(record.movedMs + leapMs) }, backMs };
 }
 
-/** Returns the record after the clock was set back: by `backMs` at least, and by `mostBackMs` at most if that was measured. */
+/**
+ * Returns the record after the clock was set back: by `backMs` at least, and by `mostBackMs` at
+ * most if that was measured.
+ */
 function setBack(loaded: LedgerRecord, backMs: number, mostBackMs: number | undefined, now: number): LedgerRecord {
   const record = moved(loaded, pastAfter(-backMs), -(mostBackMs ?? backMs), now);
   // Nobody knows how much life a token has left if the step was not measured.
@@ -117,14 +128,17 @@ function setBack(loaded: LedgerRecord, backMs: number, mostBackMs: number | unde
 }
 
 /**
- * Returns by how much what has happened moves after such a step. A clock that was set back may gain ten
- * minutes again, which moves nothing forwards. So what goes to and fro must not age.
+ * Returns by how much what has happened moves after such a step. A clock that was set back may gain
+ * ten minutes again, which moves nothing forwards. So what goes to and fro must not age.
  */
 function pastAfter(stepMs: number): number {
   return stepMs < 0 ? Math.min(0, stepMs + tolerableMs) : stepMs;
 }
 
-/** Returns the earliest and the latest instant that the store's clock can show now if it made no step. */
+/**
+ * Returns the earliest and the latest instant that the store's clock can show now if it made no
+ * step.
+ */
 function elapsedSince(remembered: Remembered | undefined): readonly [min: number, max: number] {
   return remembered
     ? [remembered.now + remembered.minElapsedMs, remembered.now + remembered.maxElapsedMs]
@@ -144,7 +158,8 @@ function restored(
   const isStep = min - now > minute || now - max > tolerableMs;
   const memory = isStep ? moved(remembered.record, pastAfter(now - min), now - max, now) : remembered.record;
   const record = united(found, memory, now);
-  // What others wrote since is lost, and the reserve insures it. A new id lets those unite it who look later.
+  // What others wrote since is lost, and the reserve insures it. A new id lets those unite it who
+  // look later.
   const mayMiss = isLoaded && (isSame || found.completeSince <= now - remembered.maxElapsedMs);
   return mayMiss ? { ...record, id, completeSince: now } : record;
 }
@@ -165,7 +180,10 @@ function tokensOf({ tokens = 1 }: Spent): number {
 const hasHappened: readonly string[] = ['at', 'issuedAt', 'refusedAt', 'completeSince', 'seenAt', 'askedAt', 'knownAt'];
 const liesAhead: readonly string[] = ['until', 'expiresAt', 'expiredBy', 'renewAfter'];
 
-/** Moves what has happened by `pastMs`, and what lies ahead by `aheadMs`. Nothing that has happened lies ahead. */
+/**
+ * Moves what has happened by `pastMs`, and what lies ahead by `aheadMs`. Nothing that has happened
+ * lies ahead.
+ */
 function moved(record: LedgerRecord, pastMs: number, aheadMs: number, now: number): LedgerRecord {
   const instantOf = (name: string, at: number) => {
     if (hasHappened.includes(name)) return Math.max(0, Math.min(Math.ceil(at + pastMs), now));
@@ -186,7 +204,10 @@ function moved(record: LedgerRecord, pastMs: number, aheadMs: number, now: numbe
 const rankOf = (one: Spent) =>
   one.issuedAt !== undefined ? 3 : one.refusedAt !== undefined ? 2 : isUnknown(one) ? 1 : 0;
 
-/** Unites two records of one client: what either of them knows. What is in both is taken from `one`, unless `other` knows better. */
+/**
+ * Unites two records of one client: what either of them knows. What is in both is taken from `one`,
+ * unless `other` knows better.
+ */
 export function united(one: LedgerRecord, other: LedgerRecord, now: number): LedgerRecord {
   const states: Record<string, TokenState> = Object.assign(Object.create(null), one.states);
   for (const [name, state] of Object.entries(other.states)) states[name] = unitedState(states[name] ?? {}, state);
@@ -223,7 +244,10 @@ function unitedBy<Part>(
   return [...parts.values()];
 }
 
-/** The sums of a record have all of its older requests. So they take the place of those in the other record. */
+/**
+ * The sums of a record have all of its older requests. So they take the place of those in the other
+ * record.
+ */
 function unitedSpent(one: readonly Spent[], other: readonly Spent[]): Spent[] {
   const after = (spent: readonly Spent[], summedUpTo: number) => {
     return spent.filter((one) => !isOneRequest(one) || one.generation > summedUpTo);

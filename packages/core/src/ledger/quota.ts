@@ -2,7 +2,10 @@ import { costOf, countsFrom, leavesAt } from './count.ts';
 import { termLimits } from './limits.ts';
 import type { LedgerRecord, Quota } from './record.ts';
 
-/** What the provider said of a window that has not ended, and when it said so. `foreign`: at least so many tokens of the window are unknown to the record. */
+/**
+ * What the provider said of a window that has not ended, and when it said so. `foreign`: at least
+ * so many tokens of the window are unknown to the record.
+ */
 export interface Figure {
   readonly quota: Quota;
   readonly at: number;
@@ -20,10 +23,10 @@ export function figuresOf(record: LedgerRecord, now: number): readonly Figure[] 
 }
 
 /**
- * Returns how many tokens of a provider's window the record does not know. What may have been issued
- * before the window began, or after the provider counted, is taken for the fleet's own, so that no other
- * program is suspected without need. The provider counted between `askedAt` and `toldAt`. What somebody
- * stated since explains what it counted.
+ * Returns how many tokens of a provider's window the record does not know. What may have been
+ * issued before the window began, or after the provider counted, is taken for the fleet's own, so
+ * that no other program is suspected without need. The provider counted between `askedAt` and
+ * `toldAt`. What somebody stated since explains what it counted.
  */
 export function foreignIn(
   record: LedgerRecord,

@@ -20,15 +20,17 @@ export interface Spent {
   readonly id: string;
   /** When it was reserved. */
   readonly at: number;
-  /** Orders all requests of a record, whatever its clock says. The token has the same generation. */
+  /**
+   * Orders all requests of a record, whatever its clock says. The token has the same generation.
+   */
   readonly generation: number;
   /** The token that was asked for: audience, scope, resource and parameters. */
   readonly name: string;
   readonly keyId: string;
   readonly instance: string;
   /**
-   * `several`: a sum of older requests. Those of the reason `rejected` have sums of their own, which
-   * keep that reason. `stated`: tokens that the record has not seen.
+   * `several`: a sum of older requests. Those of the reason `rejected` have sums of their own,
+   * which keep that reason. `stated`: tokens that the record has not seen.
    */
   readonly reason: IssuanceReason | 'several' | 'stated';
   /** It replaces a token that died: the API had accepted it, and answered 401 later. */
@@ -37,9 +39,13 @@ export interface Spent {
   readonly overLimit?: true | undefined;
   /** The request is under way: other processes wait for its outcome until then. */
   readonly until?: number | undefined;
-  /** When the token arrived. Without this, `refusedAt` and `until`, nobody knows what came of it. */
+  /**
+   * When the token arrived. Without this, `refusedAt` and `until`, nobody knows what came of it.
+   */
   readonly issuedAt?: number | undefined;
-  /** When the endpoint refused it. Such a request counts only where the provider counts requests. */
+  /**
+   * When the endpoint refused it. Such a request counts only where the provider counts requests.
+   */
   readonly refusedAt?: number | undefined;
   /** The number of tokens, or of refused requests, of a sum or a statement. */
   readonly tokens?: number | undefined;
@@ -54,7 +60,10 @@ export interface Streak {
   readonly knownAt?: number | undefined;
 }
 
-/** What came of a request, for people and for the errors of other processes. Nothing is decided by it. */
+/**
+ * What came of a request, for people and for the errors of other processes. Nothing is decided by
+ * it.
+ */
 export interface Hint {
   /**
    * `unreached`: the request never reached the endpoint. `unknown`: a token may have been issued.
@@ -66,7 +75,10 @@ export interface Hint {
   readonly code?: string | undefined;
 }
 
-/** Failures in a row. A request failed if it did not reach the endpoint, or if nobody knows whether it brought a token. */
+/**
+ * Failures in a row. A request failed if it did not reach the endpoint, or if nobody knows whether
+ * it brought a token.
+ */
 export type Failures = Streak & Hint;
 
 /** An answer said that nobody should ask before `until`. */
@@ -107,7 +119,10 @@ export interface StoredToken {
   readonly sealed: string;
   /** An answer that repeats the token is recognised by it. The token can't be computed from it. */
   readonly hash?: string | undefined;
-  /** The token has expired by then. `expiresAt` is earlier, because it counts from before the request. */
+  /**
+   * The token has expired by then. `expiresAt` is earlier, because it counts from before the
+   * request.
+   */
   readonly expiredBy?: number | undefined;
   /** A renewal brought no later expiry, so none ahead of time begins before this instant. */
   readonly renewAfter?: number | undefined;
@@ -137,7 +152,10 @@ export interface StatedTerm extends Term {
 export interface LogEntry {
   readonly id: string;
   readonly at: number;
-  /** `reset`: a token is compromised. `retry`: all pauses end. `spent`: tokens were issued that the record has not seen. */
+  /**
+   * `reset`: a token is compromised. `retry`: all pauses end. `spent`: tokens were issued that the
+   * record has not seen.
+   */
   readonly kind: 'reset' | 'retry' | 'spent';
   /** The `instance` of the process. */
   readonly by: string;
@@ -157,7 +175,10 @@ export interface Quota {
 
 /** What an answer said that the provider counts. */
 export interface QuotaSaid {
-  /** When the token request was reserved, and when its outcome was known. The provider counted in between. */
+  /**
+   * When the token request was reserved, and when its outcome was known. The provider counted in
+   * between.
+   */
   readonly askedAt: number;
   readonly at: number;
   readonly figures: readonly Quota[];
@@ -180,7 +201,10 @@ export interface LedgerRecord {
   readonly completeSince: number;
   /** The latest instant that the store's clock has shown. */
   readonly latestAt: number;
-  /** The sum of all steps of the store's clock by which its instants were moved. Negative: the clock was set back. */
+  /**
+   * The sum of all steps of the store's clock by which its instants were moved. Negative: the clock
+   * was set back.
+   */
   readonly movedMs: number;
   /** The agreement: every window that a process stated recently. */
   readonly limits: readonly StatedTerm[];
@@ -188,7 +212,10 @@ export interface LedgerRecord {
   readonly spent: readonly Spent[];
   /** What paces the requests for each token. */
   readonly states: Readonly<Record<string, TokenState>>;
-  /** Requests of unknown outcome in a row, for whatever token. A token ends the count, and the instant stays. */
+  /**
+   * Requests of unknown outcome in a row, for whatever token. A token ends the count, and the
+   * instant stays.
+   */
   readonly lost: Failures | undefined;
   /** Refusals of the client, by secret. They hold up the requests for all tokens. */
   readonly refusals: Refusals;

@@ -56,7 +56,10 @@ type AnswerKind =
       readonly status?: number | undefined;
       readonly retryAfterMs?: number | undefined;
     }
-  /** The endpoint refused the request. `rate_limited` and `unavailable`: it said that it may accept the same one later. */
+  /**
+   * The endpoint refused the request. `rate_limited` and `unavailable`: it said that it may accept
+   * the same one later.
+   */
   | {
       readonly kind: 'released';
       readonly cause: 'rate_limited' | 'unavailable' | 'credentials' | 'misconfigured';
@@ -76,8 +79,8 @@ type AnswerKind =
 type Refused = Exclude<Extract<Answer, { kind: 'released' }>, { cause: 'unreachable' }>;
 
 /**
- * Returns the record with the outcome of a request. To settle twice has the effect of once. The record
- * must be as `present()` returns it. `now` is the record's time.
+ * Returns the record with the outcome of a request. To settle twice has the effect of once. The
+ * record must be as `present()` returns it. `now` is the record's time.
  */
 export function settle(record: LedgerRecord, now: number, reserved: Spent, answer: Answer): LedgerRecord {
   const known = record.spent.find(({ id }) => id === reserved.id);
@@ -99,7 +102,10 @@ export function settle(record: LedgerRecord, now: number, reserved: Spent, answe
   return refused(next, now, own, { ...answer, secretId: answer.secretId ?? anySecret });
 }
 
-/** Returns the record in which a request that lapsed was not lost after all. Pauses count from the latest one that was. */
+/**
+ * Returns the record in which a request that lapsed was not lost after all. Pauses count from the
+ * latest one that was.
+ */
 function withoutLapse(record: LedgerRecord, { id }: Spent, { kind }: Answer): LedgerRecord {
   const { lost, spent } = record;
   const unknown = spent.filter(isUnknown);
@@ -108,7 +114,10 @@ function withoutLapse(record: LedgerRecord, { id }: Spent, { kind }: Answer): Le
   return { ...record, lost: { ...lost, at: Math.min(lost.at, latest) } };
 }
 
-/** Returns the record in which a process is gone that did not report in time what came of its request. */
+/**
+ * Returns the record in which a process is gone that did not report in time what came of its
+ * request.
+ */
 export function lapsed(record: LedgerRecord, one: Spent): LedgerRecord {
   return lost(record, one.at, one, { kind: 'died' });
 }
