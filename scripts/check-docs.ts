@@ -14,7 +14,6 @@ const documents = readDocuments();
 
 const anchorsOf = memoize((file: string) => anchors(readFileSync(file, 'utf8')));
 const problems: string[] = documents.flatMap(({ path, lines }) => brokenLinks(path, lines));
-const words = countWords();
 const modules = new Map<string, string>();
 
 for (const { path, lines } of documents) collectBlocks(path, lines);
@@ -24,9 +23,7 @@ if (problems.length > 0) {
   console.error(problems.join('\n'));
   process.exit(1);
 }
-console.log(
-  `${documents.length} documents of ${words.people} words, and ${words.programs} that programs wrote: ${modules.size} TypeScript blocks compile, and all links resolve.`,
-);
+console.log(`${documents.length} documents: ${modules.size} TypeScript blocks compile, and all links resolve.`);
 
 /** Each block keeps its line numbers, so that what the compiler says points into the document. */
 function collectBlocks(document: string, lines: string[]): void {
@@ -53,19 +50,6 @@ function collectBlocks(document: string, lines: string[]): void {
       }
     }
   }
-}
-
-/** Returns the words of all documents outside code; the bars of tables are none. */
-function countWords(): Record<'people' | 'programs', number> {
-  const sums = { people: 0, programs: 0 };
-  for (const { path, lines } of documents) {
-    const count = withoutFences(lines)
-      .join(' ')
-      .split(/\s+/)
-      .filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
-    sums[path.startsWith('docs/evidence/') ? 'programs' : 'people'] += count;
-  }
-  return sums;
 }
 
 /** Beside the dependencies of what the document describes: those of its package, else those of the examples. */

@@ -5,7 +5,6 @@ import type { Page } from 'playwright-core';
 import { serveSite, startBrowser } from './browser.ts';
 
 const folder = fileURLToPath(new URL('../../site', import.meta.url));
-const widths = [360, 768, 1440];
 /** The picture that other sites show beside a link to this one. */
 const card = fileURLToPath(new URL('../../public/card.png', import.meta.url));
 
@@ -17,14 +16,9 @@ try {
   await preview.screenshot({ path: card });
   await preview.close();
   for (const colorScheme of ['light', 'dark'] as const) {
-    for (const width of widths) {
-      const page = await openAfternoon(width, 900, colorScheme);
-      await page.screenshot({ path: `${folder}/start-${width}-${colorScheme}.png`, fullPage: true });
-      if (width === 1440) {
-        await page.locator('.fleets').screenshot({ path: `${folder}/budget-${colorScheme}.png` });
-      }
-      await page.close();
-    }
+    const page = await openAfternoon(1440, 900, colorScheme);
+    await page.locator('.fleets').screenshot({ path: `${folder}/budget-${colorScheme}.png` });
+    await page.close();
   }
 } finally {
   await browser.close();
