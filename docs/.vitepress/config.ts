@@ -1,6 +1,7 @@
 import { defaultClientConditions } from 'vite';
 import { defineConfig } from 'vitepress';
 import { headingAnchor } from '../../scripts/documents.ts';
+import { descriptionOfPage } from './descriptions.ts';
 import { adaptPages } from './markdown.ts';
 import { navigation, sidebar } from './navigation.ts';
 import { writeRedirects } from './redirects.ts';
@@ -25,8 +26,9 @@ export default defineConfig({
   sitemap: { hostname: siteUrl.href },
   head: [
     ['link', { rel: 'icon', type: 'image/svg+xml', href: `${siteUrl.pathname}icon.svg` }],
-    ['meta', { property: 'og:title', content: 'Service Auth' }],
-    ['meta', { property: 'og:description', content: description }],
+    ['meta', { property: 'og:type', content: 'website' }],
+    ['meta', { property: 'og:site_name', content: 'Service Auth' }],
+    ['meta', { name: 'twitter:card', content: 'summary_large_image' }],
     ['meta', { property: 'og:image', content: new URL('card.png', siteUrl).href }],
   ],
   markdown: {
@@ -41,6 +43,21 @@ export default defineConfig({
     search: { provider: 'local', options: search },
     socialLinks: [{ icon: 'github', link: repositoryUrl }],
     editLink: { pattern: `${repositoryUrl}/edit/main/docs/:path` },
+  },
+  async transformPageData({ relativePath, filePath, frontmatter }) {
+    if (relativePath === '404.md') return {};
+    return {
+      description:
+        frontmatter['description'] ?? (await descriptionOfPage(filePath.includes('[') ? relativePath : filePath)),
+    };
+  },
+  transformHead({ pageData, title, description: said }) {
+    const path = pageData.relativePath.replace(/((?<=^|\/)index)?\.md$/, '');
+    return [
+      ['meta', { property: 'og:title', content: title }],
+      ['meta', { property: 'og:description', content: said }],
+      ['meta', { property: 'og:url', content: new URL(path, siteUrl).href }],
+    ];
   },
   vite: { resolve: { conditions: defaultClientConditions } },
   buildEnd(config) {

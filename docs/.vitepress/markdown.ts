@@ -9,6 +9,17 @@ export function adaptPages(md: MarkdownIt): void {
   md.core.ruler.before('normalize', 'tables of data', (state) => {
     state.src = withTables(state.src);
   });
+  md.core.ruler.push('labels of cells', ({ tokens }) => {
+    let labels: string[] = [];
+    let column = 0;
+    for (const [index, token] of tokens.entries()) {
+      if (token.type === 'table_open') labels = [];
+      if (token.type === 'tr_open') column = 0;
+      if (token.type === 'th_open') labels.push(tokens[index + 1]?.content.replaceAll('`', '') ?? '');
+      // On a phone each row is a card, whose cells say what they are.
+      if (token.type === 'td_open') token.attrSet('data-label', labels[column++] ?? '');
+    }
+  });
   md.core.ruler.push('links of the repository', ({ tokens, env }) => {
     const from = `docs/${env.relativePath ?? ''}`;
     for (const token of tokens) {

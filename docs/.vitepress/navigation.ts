@@ -11,6 +11,7 @@ const page = (text: string, link: string): Page => ({ text, link });
 const guides = [
   page('Choose a store', '/choosing-a-store'),
   page('Set your limit', '/set-your-limit'),
+  page('Authorization servers', '/servers'),
   page('Test your code', '/testing'),
   page('Go to production', '/production'),
   page('Upgrade', '/upgrading'),
@@ -26,12 +27,12 @@ const reference = [
   page('HTTP clients and runtimes', '/http-clients'),
   page('Where did the 150 go?', '/issuance-limits'),
   page('Errors and events', '/errors'),
-  page('Authorization servers', '/servers'),
   page('Command line', '/command-line'),
+  page('Variables', '/variables'),
   page('API', '/reference/'),
-  page('Words', '/words'),
+  page('Glossary', '/words'),
 ];
-const explanation = [
+const concepts = [
   page('How it works', '/how-it-works'),
   page('The reserve', '/the-reserve'),
   page('What counts', '/what-counts'),
@@ -46,18 +47,24 @@ const project = [
   page('Decisions', '/decisions/'),
 ];
 
+/** The packages that keep the record. */
+const stores = ['cloudflare', 'dynamodb', 'file', 'mysql', 'postgres', 'redis', 'sqlite'];
+const tools = ['cli', 'opentelemetry', 'testing'];
+
 /** The groups of pages beside each page. */
 export function sidebar(): DefaultTheme.SidebarItem[] {
-  const packages = readPackages().map(({ name, manifest }) => page(manifest.name, `/packages/${name}`));
+  const packages = readPackages();
+  const pagesOf = (isOne: (name: string) => boolean) =>
+    packages.filter(({ name }) => isOne(name)).map(({ name, manifest }) => page(manifest.name, `/packages/${name}`));
+  const isClient = (name: string) => !stores.includes(name) && !tools.includes(name);
   return [
-    {
-      text: 'Start',
-      items: [page('Live budget', '/'), page('Get started', '/start/'), page('Overview', '/project/overview')],
-    },
+    { text: 'Start', items: [page('Home', '/'), page('Get started', '/start/')] },
     { text: 'Guides', items: guides },
+    { text: 'Clients', items: pagesOf(isClient) },
+    { text: 'Stores', items: pagesOf((name) => stores.includes(name)) },
+    { text: 'Tools', items: pagesOf((name) => tools.includes(name)) },
     { text: 'Reference', items: reference },
-    { text: 'Packages', collapsed: true, items: packages },
-    { text: 'Explanation', items: explanation },
+    { text: 'Concepts', items: concepts },
     { text: 'Project', collapsed: true, items: project },
   ];
 }
@@ -68,7 +75,7 @@ export function navigation(): DefaultTheme.NavItem[] {
     page('Get started', '/start/'),
     { text: 'Guides', items: guides },
     { text: 'Reference', items: reference },
-    { text: 'Explanation', items: explanation },
+    { text: 'Concepts', items: concepts },
     page('Runbook', '/runbook'),
   ];
 }

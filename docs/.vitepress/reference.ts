@@ -13,6 +13,8 @@ export interface ReferencePage {
   readonly name: string;
   /** The specifier that a program imports: `@service-auth/core/http`. */
   readonly specifier: string;
+  /** Its functions and classes, or if it has none its types: code, at most six. */
+  readonly names: readonly string[];
   readonly markdown: string;
 }
 
@@ -54,16 +56,31 @@ async function makePages(): Promise<readonly ReferencePage[]> {
     useCodeBlocks: true,
     useHTMLAnchors: true,
     parametersFormat: 'table',
+    interfacePropertiesFormat: 'table',
+    typeAliasPropertiesFormat: 'table',
+    groupOrder: ['Functions', 'Interfaces', 'Type Aliases', 'Classes', 'Variables'],
+    sort: ['source-order'],
   };
   const app = await Application.bootstrapWithPlugins(options);
   const project = await app.convert();
   if (!project) throw new Error('typedoc could not read the sources.');
   app.validate(project);
   const undocumented: string[] = [];
+  const namesOf = new Map<string, readonly string[]>();
   for (const module of project.getChildrenByKind(ReflectionKind.Module)) {
     const entry = entries.find(({ source }) => moduleName(source) === module.name);
     if (!entry) throw new Error(`No entry of a package is called ${module.name}.`);
     module.name = entry.name;
+    for (const group of module.groups ?? []) {
+      group.children.sort((one, other) => rankOf(one.name) - rankOf(other.name));
+    }
+    const values = ReflectionKind.Function | ReflectionKind.Class | ReflectionKind.Variable;
+    const called = module.children?.filter(({ kind }) => kind & values) ?? [];
+    const shown = (called.length > 0 ? called : (module.children ?? [])).slice(0, 6);
+    namesOf.set(
+      entry.name,
+      shown.map((child) => `\`${child.name}\``),
+    );
     for (const child of module.children ?? []) {
       const isDocumented = child.hasComment() || child.signatures?.every((signature) => signature.hasComment());
       if (!isDocumented && !child.isReference()) undocumented.push(`${entry.specifier}: ${child.name}`);
@@ -77,11 +94,18 @@ async function makePages(): Promise<readonly ReferencePage[]> {
     await app.outputs.writeOutput({ name: 'markdown', path: folder }, project);
     return entries.map(({ name, specifier }) => {
       const markdown = readFileSync(join(folder, `${name}.md`), 'utf8').replace(/^# .*$/m, `# ${specifier}`);
-      return { name, specifier, markdown };
+      return { name, specifier, markdown, names: namesOf.get(name) ?? [] };
     });
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** What most readers look for. It stands before all else of its kind. */
+const first = ['createServiceAuth', 'createServiceAuthFromEnv', 'ServiceAuthOptions', 'ServiceAuth', 'AccessToken'];
+
+function rankOf(name: string): number {
+  return first.includes(name) ? first.indexOf(name) : first.length;
 }
 
 /** The name that typedoc gives to the module of an entry: its path below `packages`. */

@@ -1,18 +1,5 @@
 import type { DefaultTheme, MarkdownEnv, MarkdownRenderer } from 'vitepress';
-import packageRoutes from '../packages/[page].paths.ts';
-import projectRoutes from '../project/[page].paths.ts';
-import referenceRoutes from '../reference/[page].paths.ts';
-
-interface Route {
-  readonly params: { readonly page: string };
-  readonly content: string;
-}
-
-const routes: Readonly<Record<string, { readonly paths: () => readonly Route[] | Promise<readonly Route[]> }>> = {
-  packages: packageRoutes,
-  project: projectRoutes,
-  reference: referenceRoutes,
-};
+import { textOfRoute } from './routes.ts';
 
 /** The search of the site. */
 export const search: DefaultTheme.LocalSearchOptions = {
@@ -32,11 +19,4 @@ export const search: DefaultTheme.LocalSearchOptions = {
 async function render(text: string, env: MarkdownEnv, md: MarkdownRenderer): Promise<string> {
   const html = await md.renderAsync(text === '' ? await textOfRoute(env.relativePath) : text, env);
   return env.frontmatter?.['search'] === false ? '' : html;
-}
-
-async function textOfRoute(path: string): Promise<string> {
-  const [, folder = '', page = ''] = /^(\w+)\/(.+)\.md$/.exec(path) ?? [];
-  const found = (await routes[folder]?.paths())?.find(({ params }) => params.page === page);
-  if (!found) throw new Error(`The search found neither a file nor a route for ${path}.`);
-  return found.content;
 }

@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import type { SiteConfig } from 'vitepress';
+import { descriptionOf } from './descriptions.ts';
+import { sidebar } from './navigation.ts';
 import { repositoryUrl, siteLink } from './repository.ts';
 import { withTables } from './tables.ts';
 
@@ -19,8 +21,16 @@ export function writeTexts(config: SiteConfig, siteUrl: URL): void {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, markdown);
   }
-  const links = texts.map(({ path, title }) => `- [${title}](${new URL(`${config.site.base}${path}.md`, siteUrl)})`);
-  const list = `# ${config.site.title}\n\n> ${config.site.description}\n\n## Pages\n\n${links.join('\n')}\n`;
+  const linkTo = ({ path, title, markdown }: Text) =>
+    `- [${title}](${new URL(`${config.site.base}${path}.md`, siteUrl)}): ${descriptionOf(markdown)}`;
+  const groups = sidebar().map(({ text = '', items = [] }) => {
+    const paths = items.map(({ link = '' }) => link.slice(1).replace(/(?<=^|\/)$/, 'index'));
+    return { text, pages: paths.flatMap((path) => texts.filter((each) => each.path === path)) };
+  });
+  const grouped = groups.flatMap(({ pages }) => pages);
+  const others = { text: 'More', pages: texts.filter((each) => !grouped.includes(each)) };
+  const parts = [...groups, others].map(({ text, pages }) => `## ${text}\n\n${pages.map(linkTo).join('\n')}\n`);
+  const list = `# ${config.site.title}\n\n> ${config.site.description}\n\n${parts.join('\n')}`;
   writeFileSync(join(config.outDir, 'llms.txt'), list);
 }
 

@@ -1,3 +1,4 @@
+import { globSync } from 'node:fs';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import axe, { type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
@@ -5,7 +6,9 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createDay } from '../.vitepress/budget/day.ts';
 import type { Picture } from '../.vitepress/budget/picture.ts';
 import { fromFragment, incidentKinds } from '../.vitepress/budget/settings.ts';
+import { redirects } from '../.vitepress/redirects.ts';
 import { serveSite, startBrowser } from './support/browser.ts';
+import { dist } from './support/dist.ts';
 
 // `pnpm check site` builds the site first.
 const browser = await orSkip(startBrowser);
@@ -181,23 +184,27 @@ describe.runIf(browser)('the start page', () => {
     await open(morning);
     const reached: string[] = [];
     await page.locator('h1').click();
-    for (let count = 0; count < 40; count++) {
+    for (let count = 0; count < 70; count++) {
       await page.keyboard.press('Tab');
       const name = await page.evaluate<string>(focusedControl);
+      // After the last control of the page comes the first one again.
+      if (reached.includes(name)) break;
       if (name !== '') reached.push(name);
-      if (name === 'One minute') await page.keyboard.press('Enter');
+      if (name === '+1 min') await page.keyboard.press('Enter');
     }
     await settled();
     expect(reached).toEqual([
       'Play',
-      'One minute',
-      'Midnight',
+      '+1 min',
+      'Restart',
       'speed',
       'Deploy',
-      'Crash of a process',
+      'Kill a process',
       '401 storm',
       'Slow token endpoint',
       'Store fails over',
+      '150 a day',
+      '50 a day, 10 an hour (Switch, on Auth0)',
       'processes',
       'deploys',
       'crashes',
@@ -205,6 +212,7 @@ describe.runIf(browser)('the start page', () => {
       'hourly',
       'life',
       'seed',
+      'Copy link to this day',
       'What core reported last',
     ]);
     expect((await expectSameDay()).now).toBe(2 * hour + 60_000);
@@ -351,6 +359,45 @@ describe.runIf(browser)('the page about stores', () => {
     expect(await plain?.locator('.store-chooser tbody tr:visible').count()).toBe(12);
     expect(await plain?.locator('.store-chooser form').isVisible()).toBe(false);
     await plain?.close();
+  });
+});
+
+/** Everything that people wrote: the reference has its form from one program. */
+const written = globSync('**/*.html', { cwd: dist }).filter(
+  (file) => !/^(reference|decisions)\//.test(file) && !(file.replace(/\.html$/, '') in redirects),
+);
+
+// These run in the page.
+const clippedTables = `
+  [...document.querySelectorAll('.vp-doc table')]
+    .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
+    .map((table) => 'a clipped table: ' + table.textContent.trim().slice(0, 40))
+`;
+const wideParts = `
+  [...document.querySelectorAll('main :is(p, li, td, img, h1, h2, h3)')]
+    .filter((part) => part.offsetParent && !part.closest('pre, .live-budget, .visually-hidden'))
+    .filter((part) => part.getBoundingClientRect().right > innerWidth + 1)
+    .map((part) => 'beyond the edge: ' + (part.textContent.trim() || part.src).slice(0, 40))
+`;
+const smallType = `
+  [...document.querySelectorAll('main :is(p, li, td, th, code, figcaption)')]
+    .filter((part) => part.offsetParent && parseFloat(getComputedStyle(part).fontSize) < 11)
+    .map((part) => 'small type: ' + part.textContent.trim().slice(0, 40))
+`;
+
+describe.runIf(browser)('the layout', () => {
+  test.each(written)('of %s clips no table and has no small type, at 1440 and at 390', async (file) => {
+    const faults: Record<number, string[]> = {};
+    for (const [width, height] of [
+      [1440, 900],
+      [390, 844],
+    ] as const) {
+      await page.setViewportSize({ width, height });
+      await page.goto(site.url + file.replace(/(?:(?<=\/|^)index)?\.html$/, ''), { waitUntil: 'load' });
+      const found = [clippedTables, wideParts, smallType].map((measure) => page.evaluate<string[]>(measure));
+      faults[width] = (await Promise.all(found)).flat();
+    }
+    expect(faults).toEqual({ 1440: [], 390: [] });
   });
 });
 

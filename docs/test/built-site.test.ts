@@ -98,7 +98,7 @@ test('a page shows the tables that programs measured, and so does its Markdown',
     ['http-clients', 'the port refuses the connection'],
     ['performance', 'one settled promise'],
   ]) {
-    expect(pages.get(`${page}.html`)).toContain(`<td>${row}</td>`);
+    expect(pages.get(`${page}.html`)).toMatch(new RegExp(`<td data-label="[^"]*">${row}</td>`));
     expect(readFileSync(join(dist, `${page}.md`), 'utf8')).toContain(`| ${row} |`);
   }
 });
@@ -116,6 +116,18 @@ test('no page loads anything from another host', () => {
 test('every page names the picture that other sites show beside a link', () => {
   expect(existsSync(join(dist, 'card.png'))).toBe(true);
   for (const html of pages.values()) expect(html).toMatch(/<meta property="og:image" content="http[^"]+\/card\.png">/);
+});
+
+test('every page has a description of its own, for search engines and previews of links', () => {
+  const descriptions = new Map<string, string>();
+  for (const [file, html] of pages) {
+    if (file === '404.html') continue;
+    const [, description = ''] = /<meta name="description" content="([^"]*)">/.exec(html) ?? [];
+    expect(description.length, file).toBeGreaterThan(20);
+    expect(descriptions.get(description), `${file} says the same`).toBeUndefined();
+    descriptions.set(description, file);
+    expect(html).toContain(`<meta property="og:description" content="${description}">`);
+  }
 });
 
 test('every error code has an anchor of its own', () => {

@@ -4,7 +4,7 @@ import type { IncidentKind } from '../budget/settings.ts';
 /** The names of what can happen. */
 export const incidentNames: Readonly<Record<IncidentKind, string>> = {
   deploy: 'Deploy',
-  crash: 'Crash of a process',
+  crash: 'Kill a process',
   storm: '401 storm',
   slow: 'Slow token endpoint',
   failover: 'Store fails over',

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { authenticationVariables, secretVariables, serveVariables, variables } from '../src/contract/variables.ts';
 import { ServiceAuthError, type ServiceAuthErrorCode, type ServiceAuthEventType } from '../src/index.ts';
 
 // The compiler sees to it that these lists are complete.
@@ -65,5 +66,23 @@ test('the message of each code ends with a link to the part of the documentation
     const page = readFileSync(new URL(address.slice(`${repository}/blob/main/`.length), root), 'utf8');
     expect(anchor).toBe(code.toLowerCase());
     expect(page).toContain(`\n### \`${code}\`\n`);
+  }
+});
+
+test('docs/variables.md explains every variable, and no other', () => {
+  const page = readFileSync(new URL('docs/variables.md', root), 'utf8');
+  const explained = [...page.matchAll(/^\| (`SERVICE_[^|]*) \|/gm)].flatMap(
+    ([, cell = '']) => cell.match(/\w+/g) ?? [],
+  );
+  const named = [variables, authenticationVariables, serveVariables].flatMap((each) => Object.values(each));
+  expect(explained.sort()).toEqual([...named, ...secretVariables.map((name) => `${name}_FILE`)].sort());
+});
+
+test('docs/variables.md names the option that each variable sets', () => {
+  const page = readFileSync(new URL('docs/variables.md', root), 'utf8');
+  const cells = [...page.matchAll(/^\| `(SERVICE_\w+)`[^|]* \| `([\w.]+)` \|/gm)];
+  const options = new Map(cells.map(([, variable = '', option = '']) => [variable, option]));
+  for (const [option, variable] of Object.entries(variables)) {
+    if (option !== 'store') expect(options.get(variable), variable).toBe(option.replace(/\.tokens$/, ''));
   }
 });
