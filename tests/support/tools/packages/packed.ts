@@ -23,9 +23,12 @@ async function buildAndPack(): Promise<ReadonlyMap<string, string>> {
   await oneAtATime('build', maxBuildMs, () =>
     run('turbo', ['run', 'build', '--output-logs=errors-only'], { cwd: root, timeout: maxBuildMs }),
   );
-  const files = globSync(['packages/*/{dist/**,package.json,README.md}', 'pnpm-workspace.yaml', 'LICENSE'], {
-    cwd: root,
-  });
+  const files = globSync(
+    ['packages/*/{dist/**,package.json,README.md}', 'pnpm-workspace.yaml', '.pnpmfile.mjs', 'LICENSE'],
+    {
+      cwd: root,
+    },
+  );
   const contents = files.filter((file) => statSync(join(root, file)).isFile()).sort();
   const hash = createHash('sha256');
   for (const file of contents) hash.update(file).update(readFileSync(join(root, file)));
