@@ -1,16 +1,4 @@
-import { readPackages } from '../../tests/support/tools/packages/packages.ts';
-import { readAsPage } from '../.vitepress/repository.ts';
+import { type Route, routes } from '../.vitepress/routes.ts';
 
-interface Route {
-  readonly params: { readonly page: string };
-  readonly content: string;
-}
-
-export default {
-  paths(): Route[] {
-    return readPackages().map(({ name }) => ({
-      params: { page: name },
-      content: readAsPage(`packages/${name}/README.md`),
-    }));
-  },
-};
+const loader: { paths(): Route[] | Promise<Route[]> } = { paths: routes.packages };
+export default loader;

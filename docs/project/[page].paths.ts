@@ -1,16 +1,4 @@
-import { readAsPage } from '../.vitepress/repository.ts';
+import { type Route, routes } from '../.vitepress/routes.ts';
 
-interface Route {
-  readonly params: { readonly page: string };
-  readonly content: string;
-}
-
-export default {
-  paths(): Route[] {
-    return [
-      { params: { page: 'overview' }, content: readAsPage('README.md') },
-      { params: { page: 'security' }, content: readAsPage('SECURITY.md') },
-      { params: { page: 'contributing' }, content: readAsPage('CONTRIBUTING.md') },
-    ];
-  },
-};
+const loader: { paths(): Route[] | Promise<Route[]> } = { paths: routes.project };
+export default loader;
