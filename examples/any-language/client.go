@@ -15,7 +15,8 @@ func main() {
 	config := clientcredentials.Config{
 		ClientID:     os.Getenv("CLIENT_ID"),
 		ClientSecret: os.Getenv("CLIENT_SECRET"),
-		TokenURL:     os.Getenv("TOKEN_URL"), // http://127.0.0.1:4180/oauth/token
+		// http://127.0.0.1:4180/oauth/token
+		TokenURL:     os.Getenv("TOKEN_URL"),
 	}
 	answer, err := config.Client(context.Background()).Get(os.Getenv("API_URL"))
 	if err != nil {

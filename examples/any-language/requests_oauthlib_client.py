@@ -13,7 +13,8 @@ session.fetch_token(token_url, client_secret=client_secret)
 
 answer = session.get(os.environ["API_URL"])
 if answer.status_code == 401:
-    headers = {"Service-Auth": "true", "Service-Auth-Key": os.environ["SERVE_KEY"]}  # the content of --key-file
+    # The content of --key-file
+    headers = {"Service-Auth": "true", "Service-Auth-Key": os.environ["SERVE_KEY"]}
     rejected = {"token": session.token["access_token"]}
     requests.post(urljoin(token_url, "/rejected"), json=rejected, headers=headers).raise_for_status()
     session.fetch_token(token_url, client_secret=client_secret)
