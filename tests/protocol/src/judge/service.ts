@@ -139,8 +139,7 @@ export const aHealthyFleetDeniesNoCall: Promised = ({ settings }, violated) => {
 
 /**
  * The store and the endpoint answered each call, or the next one. A process that stood still for most of what it has for a request counts as dead, because no
- * other process can tell the difference; so after three in a row the fleet backs off. A call ends within three times as long, and it cannot tell short standstills
- * from a slow store. So one that stood still for nearly all of that may end: another third of a lease would take it too far.
+ * other process can tell the difference; so after three in a row the fleet backs off. A call that stood still for three times as long may end.
  */
 export const aLoopThatStoodStillIsNoFailure: Promised = ({ settings, facts: { standstills, leaseMs } }, violated) => {
   const callers = new Map<Asker, { waiting: number; blockedMs: number }>();
@@ -161,7 +160,7 @@ export const aLoopThatStoodStillIsNoFailure: Promised = ({ settings, facts: { st
     refused({ asker }, error) {
       if (!nothingFails) return;
       const stoodStillMs = asker.machine.blockedMs - (callers.get(asker)?.blockedMs ?? 0);
-      const mayPause = standstills.count() >= 3 || stoodStillMs > (3 - 1 / 3) * leaseMs;
+      const mayPause = standstills.count() >= 3 || stoodStillMs > 3 * leaseMs;
       if (codeOf(error) !== 'ERR_TOKEN_ENDPOINT' || !mayPause) violated(String(error));
     },
     happened(_asker, { type }) {
