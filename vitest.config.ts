@@ -132,7 +132,7 @@ const config: ViteUserConfig = {
     // The cache does not notice an edited tsconfig and would report an old result.
     fsModuleCache: false,
     coverage: {
-      provider: 'v8',
+      provider: 'istanbul',
       include: ['packages/*/src/**/*.ts'],
       reporter: inCi ? ['text-summary'] : ['text', 'html'],
       thresholds: { 'packages/core/src/ledger/**': { branches: 100 } },

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { compact } from '../../src/ledger/compact.ts';
 import { limitsFor } from '../../src/ledger/limits.ts';
+import { isOfCredentials } from '../../src/ledger/oauth-error.ts';
 import { withRetry } from '../../src/ledger/orders.ts';
 import { allHolds, type Hold, holdsOf, isAlone, mostUnderWay, waitedFor } from '../../src/ledger/pace.ts';
 import { present } from '../../src/ledger/present.ts';
@@ -250,6 +251,11 @@ describe('refusals', () => {
       [],
       [['misconfigured', 'orders']],
     ]);
+  });
+
+  test('are about the credentials only if an authorization server said so', () => {
+    const answers = [{ status: 401 }, { status: 403 }, { status: 403, code: 'other' }, { code: 'other' }] as const;
+    expect(answers.map(isOfCredentials)).toEqual([true, false, true, false]);
   });
 
   test('say who was refused, and why', () => {
