@@ -276,7 +276,7 @@ describe('a back-off of the whole fleet', () => {
     const spent = record.spent.map((one) => ({ ...one, until: clock.now() + hour }));
     await store.replace(encodeRecord({ ...record, spent }));
     const waiting = failure('ERR_TOKEN_ENDPOINT', client().getToken());
-    await clock.advance(3 * minute - 10 * second);
+    await clock.advance(3 * minute - 4 * second);
     expect(clock.timers.all).toBeGreaterThan(0);
     await clock.until(waiting);
     expect(await waiting).toMatchObject({
@@ -285,10 +285,9 @@ describe('a back-off of the whole fleet', () => {
       retryAt: record.completeSince + hour,
     });
     const { message } = await waiting;
-    // The clock of the test may advance while a slow machine is still reading the record.
-    expect(message.replaceAll(/1[78]\d s/g, '3 min')).toBe(
+    expect(message.replaceAll(/1(7[789]|80) s/g, '3 min')).toBe(
       `[service-auth] Gave up waiting for a token after 3 min: other processes, which could not get one, took 3 min of them. Try again at ${new Date(record.completeSince + hour).toISOString()}. See ${errorPage}#err_token_endpoint`,
     );
-    expect(clock.monotonic()).toBeLessThanOrEqual(3 * minute + 10 * second);
+    expect(clock.monotonic()).toBeLessThanOrEqual(3 * minute);
   });
 });

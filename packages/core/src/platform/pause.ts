@@ -3,6 +3,9 @@ import type { Clock } from './clock.ts';
 /** A timer that does not keep the process running. */
 export const background = { background: true } as const;
 
+/** Returns the longest time that {@link pause} may take. */
+export const maxPauseMs = (delayMs: number): number => Math.ceil(delayMs * 1.5);
+
 /**
  * Waits for 50 to 150 % of `delayMs`, so that the processes of a fleet do not act at the same
  * moment.
@@ -13,6 +16,36 @@ export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
     cancel = clock.setTimer(resolve, Math.ceil(delayMs * (0.5 + Math.random())), background);
   });
   return abortable(over, signal).finally(cancel);
+}
+
+/** Measures the time in which the event loop runs. */
+export interface Stopwatch {
+  ms(): number;
+  stop(): void;
+}
+
+const tickMs = 1_000;
+
+/**
+ * Starts a stopwatch. It looks at the clock each second. If it is later than that, the event loop
+ * stood still, and only the second counts.
+ */
+export function createStopwatch(clock: Clock): Stopwatch {
+  let total = 0;
+  let since = clock.monotonic();
+  let cancel = () => {};
+  const ms = () => {
+    const now = clock.monotonic();
+    total += Math.min(tickMs, now - since);
+    since = now;
+    return total;
+  };
+  const tick = () => {
+    ms();
+    cancel = clock.setTimer(tick, tickMs, background);
+  };
+  tick();
+  return { ms, stop: () => cancel() };
 }
 
 /** The result of {@link within} after the deadline. */

@@ -1,9 +1,8 @@
 import { confirms, type Decision, decide, type Query } from '../ledger/decide.ts';
 import { isJustOrdered } from '../ledger/orders.ts';
 import { isOpen } from '../ledger/record.ts';
-import type { Clock } from '../platform/clock.ts';
 import type { Instant } from '../platform/instant.ts';
-import { pause } from '../platform/pause.ts';
+import { createStopwatch, maxPauseMs, pause, type Stopwatch } from '../platform/pause.ts';
 import { randomId } from '../record/seal.ts';
 import { toLocalTime, type View } from '../record/view.ts';
 import type { AttemptResult } from './memory.ts';
@@ -32,9 +31,22 @@ interface Decided {
  * The functions in `ledger/` decide. Rejects with the errors of `getToken()`.
  */
 export async function runAttempt(parts: ClientParts, given: AttemptInput, signal: AbortSignal): Promise<AttemptResult> {
+  const stopwatch = createStopwatch(parts.settings.clock);
+  try {
+    return await attemptWithin(parts, given, signal, createPatience(stopwatch));
+  } finally {
+    stopwatch.stop();
+  }
+}
+
+async function attemptWithin(
+  parts: ClientParts,
+  given: AttemptInput,
+  signal: AbortSignal,
+  patience: Patience,
+): Promise<AttemptResult> {
   const { settings, sharedRecord, settlement, secrets, usableTokens, leaseMs } = parts;
   const { tokenName: name, clock, instance } = settings;
-  const patience = createPatience(clock, leaseMs);
   const onWait = (wait: Wait) => {
     patience.begin(wait.waitsFor);
     given.onWait(wait);
@@ -107,8 +119,8 @@ export async function runAttempt(parts: ClientParts, given: AttemptInput, signal
     if (decision.kind === 'wait') onWait(waitFor(decision.until, view, name));
     const until = decision.kind === 'wait' ? decision.until : view.now + pauseMs;
     const waitedMs = patience.waitedMs();
-    // The next round may take as long as this one, unless the event loop stood still.
-    if (waitedMs + Math.min(waitedMs - beforeMs, leaseMs / 3) > 3 * leaseMs)
+    const nextMs = Math.max(waitedMs - beforeMs, maxPauseMs(pauseMs));
+    if (waitedMs + nextMs > 3 * leaseMs)
       throw waitedTooLong(waitedMs, patience.longest(), toLocalTime(until, view, clock));
     beforeMs = waitedMs;
     // The store may have taken longer than the lease lasts.
@@ -163,7 +175,7 @@ async function decideAndReserve({ settings, sharedRecord }: ClientParts, query: 
 
 type Waited = Wait['waitsFor'];
 
-/** The waits of an attempt. Time in which the event loop stood still hardly counts. */
+/** The waits of an attempt. Time in which the event loop stood still does not count. */
 interface Patience {
   /** Begins to wait for something else. */
   begin(waitsFor: Waited): void;
@@ -173,17 +185,13 @@ interface Patience {
   longest(): readonly [Waited, number];
 }
 
-/**
- * Creates the patience of an attempt. Nothing takes longer than `mostMs` by itself, because every
- * step has a deadline.
- */
-function createPatience(clock: Clock, mostMs: number): Patience {
+function createPatience(stopwatch: Stopwatch): Patience {
   const waited = new Map<Waited, number>();
   let present: Waited = 'store';
-  let since = clock.monotonic();
+  let since = 0;
   const begin = (next: Waited) => {
-    const now = clock.monotonic();
-    waited.set(present, (waited.get(present) ?? 0) + Math.min(mostMs, now - since));
+    const now = stopwatch.ms();
+    waited.set(present, (waited.get(present) ?? 0) + now - since);
     present = next;
     since = now;
   };
@@ -191,7 +199,7 @@ function createPatience(clock: Clock, mostMs: number): Patience {
     begin,
     waitedMs() {
       begin(present);
-      return [...waited.values()].reduce((sum, ms) => sum + ms, 0);
+      return since;
     },
     longest: () => [...waited].reduce((most, one) => (one[1] > most[1] ? one : most)),
   };
