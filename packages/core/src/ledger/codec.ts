@@ -27,6 +27,12 @@ const [maxRows, maxNames, maxQuotas] = [12_000, 10_000, 64];
 // A Date shows instants up to 8.64e15. The difference is room for clocks that differ.
 const maxInstant = 8e15;
 
+/** A record, and the text of it that a store keeps. */
+export interface Encoded {
+  readonly record: LedgerRecord;
+  readonly text: string;
+}
+
 /** Writes a record as the text that a store keeps: form, checksum, JSON. */
 export function encodeRecord(record: LedgerRecord): string {
   const json = JSON.stringify(record);
@@ -35,22 +41,34 @@ export function encodeRecord(record: LedgerRecord): string {
 
 /**
  * Reads a text of {@link encodeRecord} and checks every part of it. Members that this release does
- * not know are left out. Returns why the text can't be trusted, if it can't. `isNew`: this process
- * has just written it, so its checksum is right.
+ * not know are left out. Returns why the text can't be trusted, if it can't.
  */
-export function decodeRecord(text: string, isNew = false): LedgerRecord | 'damaged' | 'unknown version' {
+export function decodeRecord(text: string): LedgerRecord | 'damaged' | 'unknown version' {
   const form = forms.find((each) => text.startsWith(headerOf(each)));
   if (form === undefined) return /^service-auth\/\d{1,6} /.test(text) ? 'unknown version' : 'damaged';
   const { length } = headerOf(form);
   const json = text.slice(length + 9);
-  const sum = text.slice(length, length + 9);
-  if (text.length > maxLength || (!isNew && sum !== `${checksum(json)} `)) return 'damaged';
+  if (text.length > maxLength || text.slice(length, length + 9) !== `${checksum(json)} `) return 'damaged';
   try {
-    const record = readRecord(JSON.parse(json));
-    return record.form === form ? { ...record, form: Math.max(form, newForm) } : 'damaged';
+    return readForm(form, JSON.parse(json));
   } catch {
     return 'damaged';
   }
+}
+
+/** Returns what {@link decodeRecord} would return for the text of a record, without reading it. */
+export function readBack({ record, text }: Encoded): LedgerRecord | 'damaged' {
+  if (text.length > maxLength) return 'damaged';
+  try {
+    return readForm(record.form, record);
+  } catch {
+    return 'damaged';
+  }
+}
+
+function readForm(form: number, wire: unknown): LedgerRecord | 'damaged' {
+  const record = readRecord(wire);
+  return record.form === form ? { ...record, form: Math.max(form, newForm) } : 'damaged';
 }
 
 type Read<Part> = (wire: unknown) => Part;
@@ -234,14 +252,17 @@ function list<Part>(most: number, read: Read<Part>): Read<Part[]> {
 function object<Part>(shape: Shape<Part>): Read<Part> {
   const members = Object.entries(shape) as [string, Read<unknown>][];
   return (wire) => {
-    const own = membersOf(wire);
-    return Object.fromEntries(members.map(([name, read]) => [name, read(own[name])])) as Part;
+    checkObject(wire);
+    const part: Record<string, unknown> = {};
+    for (const [name, read] of members) part[name] = read(Object.hasOwn(wire, name) ? wire[name] : undefined);
+    return part as Part;
   };
 }
 
 function named<Part>(read: Read<Part>): Read<Readonly<Record<string, Part>>> {
   return (wire) => {
-    const members = Object.entries(membersOf(wire));
+    checkObject(wire);
+    const members = Object.entries(wire);
     check(members.length <= maxNames);
     const found: Record<string, Part> = Object.create(null);
     for (const [name, part] of members) found[name] = read(part);
@@ -249,9 +270,8 @@ function named<Part>(read: Read<Part>): Read<Readonly<Record<string, Part>>> {
   };
 }
 
-function membersOf(wire: unknown): Readonly<Record<string, unknown>> {
+function checkObject(wire: unknown): asserts wire is Readonly<Record<string, unknown>> {
   check(wire === Object(wire) && !Array.isArray(wire));
-  return Object.assign(Object.create(null), wire);
 }
 
 /**

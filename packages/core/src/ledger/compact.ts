@@ -1,4 +1,4 @@
-import { encodeRecord } from './codec.ts';
+import { type Encoded, encodeRecord } from './codec.ts';
 import { costOf, countsFrom } from './count.ts';
 import { currentTerms, keptTerms, type Limits, usualMaxBytes } from './limits.ts';
 import { hasEnded } from './pauses.ts';
@@ -12,6 +12,7 @@ import {
   type Refusals,
   type Spent,
   type StoredToken,
+  type Streak,
   type TokenState,
 } from './record.ts';
 import { day, hour, minute } from './units.ts';
@@ -104,21 +105,30 @@ function keptStates({ states }: LedgerRecord, now: number): LedgerRecord['states
   const kept: Record<string, TokenState> = Object.create(null);
   for (const [name, state] of Object.entries(states)) {
     const next = keptState(state, now);
-    if (Object.values(next).some((part) => part !== undefined)) kept[name] = next;
+    if (next) kept[name] = next;
   }
   return kept;
 }
 
-function keptState({ failures, refusals, rejections, resetUpTo, resetHash }: TokenState, now: number): TokenState {
-  const row = <Row extends { readonly count: number; readonly at: number }>(one: Row | undefined) =>
-    one && !hasEnded(one, now) ? one : undefined;
-  const reset = resetUpTo !== undefined && isRemembered(resetUpTo, now) ? { resetUpTo, resetHash } : {};
-  return { failures: row(failures), refusals: keptRefusals(refusals, now), rejections: row(rejections), ...reset };
+function keptState(state: TokenState, now: number): TokenState | undefined {
+  const failures = keptStreak(state.failures, now);
+  const refusals = keptRefusals(state.refusals, now);
+  const rejections = keptStreak(state.rejections, now);
+  const { resetUpTo, resetHash } = state;
+  const isReset = resetUpTo !== undefined && isRemembered(resetUpTo, now);
+  if (isReset) return { failures, refusals, rejections, resetUpTo, resetHash };
+  return failures || refusals || rejections ? { failures, refusals, rejections } : undefined;
+}
+
+function keptStreak<Kept extends Streak>(streak: Kept | undefined, now: number): Kept | undefined {
+  return streak && !hasEnded(streak, now) ? streak : undefined;
 }
 
 function keptRefusals(refusals: Refusals | undefined, now: number): Refusals | undefined {
-  const live = Object.entries(refusals ?? {}).filter(([, refusal]) => !hasEnded(refusal, now));
-  return live.length > 0 ? Object.fromEntries(live) : undefined;
+  const all = Object.entries(refusals ?? {});
+  const live = all.filter(([, refusal]) => !hasEnded(refusal, now));
+  if (live.length === 0) return undefined;
+  return live.length === all.length ? refusals : Object.fromEntries(live);
 }
 
 function keptLog(log: readonly LogEntry[]): readonly LogEntry[] {
@@ -130,12 +140,6 @@ function keptLog(log: readonly LogEntry[]): readonly LogEntry[] {
 // The tokens of one issuer differ little in size. The record keeps room for one as large as its
 // largest, and at least this.
 const leastTokenBytes = 2_000;
-
-/** A record, and the text of it that a store keeps. */
-export interface Encoded {
-  readonly record: LedgerRecord;
-  readonly text: string;
-}
 
 /**
  * Returns whether a record still fits into the store when each request that is under way brings a

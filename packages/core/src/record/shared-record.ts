@@ -321,7 +321,7 @@ export class SharedRecord {
     const { record: next, text } = fitted(compacted, view.now, limits);
     const readAt = instantOf(clock);
     try {
-      const result = await this.#calls.swap(callers, view.version, version, () => readable(text));
+      const result = await this.#calls.swap(callers, view.version, version, () => readable({ record: next, text }));
       if (!result.swapped) return 'conflict';
       // The instants of the record belong to the store's clock as it was at the read. If that clock
       // has stepped since, the next read notices.

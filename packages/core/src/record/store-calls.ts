@@ -1,7 +1,7 @@
 import { serviceAuthError } from '../contract/errors.ts';
 import type { CommonSettings, Settings } from '../contract/settings.ts';
 import type { Store, StoreCallOptions, StoreSnapshot, StoreSwapResult } from '../contract/store.ts';
-import { decodeRecord } from '../ledger/codec.ts';
+import { decodeRecord, type Encoded, readBack } from '../ledger/codec.ts';
 import { type Clock, type End, observe } from '../platform/clock.ts';
 import { timedOut, within } from '../platform/pause.ts';
 import { describeError, ownProperty, ownText } from '../platform/untrusted.ts';
@@ -171,15 +171,19 @@ function checkedResult({ swapped, now }: StoreSwapResult): StoreSwapResult {
 // A record that many clients share is large. The same text is decoded once.
 let latestDecoded: { readonly text: string; readonly record: ReturnType<typeof decodeRecord> } | undefined;
 
-/** Decodes the text of a record. `isNew`: this process has just encoded it. */
-export function decoded(text: string, isNew = false): ReturnType<typeof decodeRecord> {
-  if (latestDecoded?.text !== text) latestDecoded = { text, record: decodeRecord(text, isNew) };
+/** Decodes the text of a record. */
+export function decoded(text: string): ReturnType<typeof decodeRecord> {
+  if (latestDecoded?.text !== text) latestDecoded = { text, record: decodeRecord(text) };
   return latestDecoded.record;
 }
 
-/** A record in the store that nobody can read would stop the whole fleet, so it is not written. */
-export function readable(text: string): string {
-  if (decoded(text, true) !== 'damaged') return text;
+/**
+ * Returns the text of a record for the store. A record that nobody can read would stop the whole
+ * fleet, so it is not written.
+ */
+export function readable({ record, text }: Encoded): string {
+  latestDecoded = { text, record: readBack({ record, text }) };
+  if (latestDecoded.record !== 'damaged') return text;
   const advice = 'the record was not changed, because the new one would be too large or invalid.';
   throw Object.assign(new RangeError(advice), { advice });
 }
