@@ -27,6 +27,13 @@ const inObject = (name: string, table: string, type: string, member = `readonly 
 const additions: Readonly<Record<string, Addition>> = {
   'an event': inObject('added_event', 'contract/events.ts', 'ServiceAuthEventFields', 'added_event: { readonly x: 1 }'),
   'an option': inObject('addedOption', 'contract/options.ts', 'ServiceAuthOptions', 'addedOption?: string'),
+  'a parameter of the token request': inObject(
+    'addedParameter',
+    'contract/options.ts',
+    'TokenOptions',
+    'addedParameter?: string',
+  ),
+  'an error': inObject('ERR_ADDED', 'contract/errors.ts', 'ServiceAuthErrorFields', 'ERR_ADDED: unknown'),
   'a fact about each issuance': inObject('addedFact', 'usage/usage.ts', 'Issuance'),
   'a member of each row of the record': inObject('addedMember', 'ledger/record.ts', 'Spent'),
   'a durability': inUnion('added_durability', 'ledger/limits.ts', "type StoreDurability = 'process'"),

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { meaningOf } from '../src/endpoint/meaning-of.ts';
 import { day, minute, second } from './support/bed.ts';
@@ -113,4 +114,14 @@ describe('the type of a token', () => {
   ])('%j is not, with the token %s', (type, token) => {
     expect(typeOf(type, token)).toMatchObject({ reason: 'token_type', tokenType: undefined });
   });
+});
+
+test('the page about servers lists the refusals that count as a token', () => {
+  const page = readFileSync(new URL('../../../docs/servers.md', import.meta.url), 'utf8');
+  const [, listed = ''] = /^\| ([\dx, ]+) \| \[`ERR_TOKEN_ENDPOINT`\][^|]*\| yes \|$/m.exec(page) ?? [];
+  const isListed = (status: number) =>
+    listed.split(', ').some((each) => each === `${status}` || each === `${Math.floor(status / 100)}xx`);
+  const statuses = Array.from({ length: 300 }, (_, index) => 300 + index);
+  const counted = statuses.filter((status) => meaning(status).kind === 'ambiguous');
+  expect(counted).toEqual(statuses.filter(isListed));
 });

@@ -34,17 +34,23 @@ export class UsageError extends Failure {
   }
 }
 
-const codes: Partial<Record<AnyServiceAuthError['code'], number>> = {
+const codes: Readonly<Record<AnyServiceAuthError['code'], number>> = {
   ERR_CONFIG: exitCodes.usage,
   ERR_CREDENTIALS_REJECTED: exitCodes.credentialsRejected,
   ERR_ISSUANCE_LIMIT: exitCodes.tryLater,
   ERR_RATE_LIMITED: exitCodes.tryLater,
   ERR_STORE: exitCodes.store,
   ERR_STORE_INTEGRITY: exitCodes.store,
+  ERR_CLIENT_SECRET: exitCodes.failure,
+  ERR_CLOSED: exitCodes.failure,
+  ERR_TOKEN_ENDPOINT: exitCodes.failure,
+  ERR_TOKEN_PENDING: exitCodes.failure,
+  ERR_TOKEN_REJECTED: exitCodes.failure,
+  ERR_TOKEN_RESPONSE: exitCodes.failure,
 };
 
 export function exitCodeOf({ code }: AnyServiceAuthError): number {
-  return codes[code] ?? exitCodes.failure;
+  return codes[code];
 }
 
 /**

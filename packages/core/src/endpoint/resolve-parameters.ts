@@ -32,8 +32,8 @@ export function resolveParameters({
   ];
   const asked = [['scope', scopes] as const, ...rest].filter(([, value]) => value);
   const query = parseUrl(`${tokenEndpoint}`)?.search;
-  const named = [['scope', unique(scopes.split(' ')).join(' ')] as const, ...rest].filter(([, value]) => value);
-  const lines = [...(query ? [query] : []), ...named.map((line) => line.join('='))];
+  const distinct = [['scope', unique(scopes.split(' ')).join(' ')] as const, ...rest].filter(([, value]) => value);
+  const lines = [...(query ? [query] : []), ...distinct.map((line) => line.join('='))];
   const name = [audience, ...lines, ''].join('\n');
   return {
     tokenName: audience && lines.length === 0 ? audience : name,
@@ -46,7 +46,13 @@ export function resolveParameters({
   };
 }
 
-const namedOptions = ['audience', 'grant_type', 'scope', 'resource'];
+/** The parameters that have an option of their own, and the type of the grant. */
+const named: Readonly<Record<Exclude<keyof TokenOptions, 'baseUrl' | 'parameters'> | 'grant_type', true>> = {
+  audience: true,
+  grant_type: true,
+  scope: true,
+  resource: true,
+};
 
 /** Returns the options from which `resolveParameters` made these parameters. */
 export function optionsOf(parameters: TokenParameters): TokenOptions {
@@ -54,7 +60,7 @@ export function optionsOf(parameters: TokenParameters): TokenOptions {
   const [audience] = valuesOf('audience');
   const [scope] = valuesOf('scope');
   const resource = valuesOf('resource');
-  const further = Object.fromEntries(parameters.filter(([name]) => !namedOptions.includes(name)));
+  const further = Object.fromEntries(parameters.filter(([name]) => !Object.hasOwn(named, name)));
   return { audience, scope, resource: resource.length > 0 ? resource : undefined, parameters: further };
 }
 

@@ -80,8 +80,9 @@ export interface Hold {
  *    requests of unknown outcome in a row, for whatever token.
  * 2. Sparing. Once an eighth of the usable tokens is lost, requests become rare: see `sparedUntil`.
  * 3. Later. An answer that says so holds for the whole fleet, for as long as it says.
- * 4. Refusals. A refused request is repeated after 5, 10, then 15 minutes. Other credentials are
- *    tried at once. If the client was refused, the requests for all tokens wait.
+ * 4. Refusals. A refused request is repeated after 5, 10, then 15 minutes. If the client was
+ *    refused, the requests for all tokens wait. A refusal of the credentials is for their secret
+ *    alone; one of the address is for every secret.
  * 5. 401s. Renewals after them are 1, 2, 4 … 60 minutes apart for each token, but the first one
  *    comes at once, and so does the one of a token that died.
  *

@@ -61,8 +61,8 @@ export interface Streak {
 }
 
 /**
- * What came of a request, for people and for the errors of other processes. Nothing is decided by
- * it.
+ * What came of a request, for people and for the errors of other processes. It chooses their words.
+ * Only of a death does it decide when the pause begins.
  */
 export interface Hint {
   /**

@@ -157,8 +157,6 @@ export function keepUntil({ settings: { clock } }: ClientParts, at: number, view
   return { kind: 'keep', retryAt: clock.monotonic() + Math.min(Math.max(0, at - view.now), 3_600_000) };
 }
 
-// An endpoint may round `expires_in` up.
-
 /**
  * The outcome of an answer that repeats a token. A cache may have answered, so it is unknown
  * whether the endpoint received the request.
@@ -182,6 +180,7 @@ function isRepeated(
   if (resetHash === hash) return true;
   // Only the clock of the store counts, because the clocks of this machine may have been set.
   const expiresAt = now + sentAt.monotonic - readAt.monotonic + lifetimeMs;
+  // An endpoint may round `expires_in` up by a second.
   const mayRepeat = (until: number) => couldNotOpen || (reason !== 'rejected' && expiresAt - second < until);
   return record.tokens.some(({ expiredBy = 0, ...token }) => {
     if (token.name !== name || token.hash !== hash) return false;
