@@ -30,7 +30,7 @@ function recordOf(tokens: number, names: number): { readonly record: LedgerRecor
     return { ...{ name: nameOf(index), keyId, id, generation: now }, ...life, hash, sealed: 'x'.repeat(sealedLength) };
   });
   const record = { ...newRecord(id, beganAt), sequence: 2 * tokens, spent, tokens: stored };
-  return { record: compact(withStatement(record, now, limits, instanceOf(0)), now, limits), limits };
+  return { record: compact({ record: withStatement({ record, now, limits }, instanceOf(0)), now, limits }), limits };
 }
 
 /** Bytes that a store keeps when this many tokens were issued within a day, by fifty instances, for so many audiences. */
@@ -44,7 +44,7 @@ export function audiencesThatFit(maxBytes: number): number {
     const { record, limits } = recordOf(names, names);
     const query = { name: nameOf(names), keyId, secretId: '', unusable: [], resetUpTo: 0, id, leaseMs: 60_000 };
     const next = withReservation(record, now, { ...query, instance: instanceOf(0), reason: 'cold' }, 'cold');
-    return hasRoom(next.record, now, { ...limits, maxBytes });
+    return hasRoom({ record: next.record, now, limits: { ...limits, maxBytes } });
   };
   let [least, most] = [1, Math.ceil(maxBytes / sealedLength)];
   while (least < most) {

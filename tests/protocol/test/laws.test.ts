@@ -50,7 +50,7 @@ const read = ({ record, now }: KeptRecord): Present =>
 function asked(record: LedgerRecord, now: number, caller: Caller, reason: Query['reason']) {
   const unusable = record.tokens.map(({ id }) => id);
   const query = { ...caller, reason, unusable, resetUpTo: 0, id: 'a new one', instance: 'one', leaseMs: 60_000 };
-  return decide(record, now, query, tight);
+  return decide({ record, now, limits: tight }, query);
 }
 
 describe.each(modes)('the records of a run of the mode %s', (mode) => {
@@ -118,17 +118,17 @@ describe.each(modes)('the records of a run of the mode %s', (mode) => {
   test('count and pace the same when they are compacted, then and later', { timeout: 120_000 }, () => {
     drawn((one, _, random) => {
       const { record, now } = read(one);
-      const compacted = compact(record, now, limits);
+      const compacted = compact({ record, now, limits });
       expect(usedAt(compacted, now)).toEqual(usedAt(record, now));
       expect(compacted.completeSince).toBeGreaterThanOrEqual(record.completeSince);
-      expect(canonical(compact(compacted, now, limits))).toBe(canonical(compacted));
+      expect(canonical(compact({ record: compacted, now, limits }))).toBe(canonical(compacted));
       const later = now + random.between(0, 1.2 * day);
       for (const [at, used] of usedAt(compacted, later).entries())
         expect(used).toBeGreaterThanOrEqual(usedAt(record, later)[at] ?? 0);
       for (const caller of callersIn(record)) {
         for (const reason of reasons) {
           const until = (from: LedgerRecord) =>
-            Math.max(now, ...holdsOf(from, caller, reason, limits).map((hold) => hold.until));
+            Math.max(now, ...holdsOf({ record: from, limits }, caller, reason).map((hold) => hold.until));
           expect(until(compacted)).toBe(until(record));
         }
       }

@@ -1,6 +1,6 @@
 import { type Encoded, encodeRecord } from './codec.ts';
 import { costOf, countsFrom } from './count.ts';
-import { currentTerms, keptTerms, type Limits, usualMaxBytes } from './limits.ts';
+import { currentTerms, keptTerms, type Situation, usualMaxBytes } from './limits.ts';
 import { hasEnded } from './pauses.ts';
 import {
   isOneRequest,
@@ -30,11 +30,12 @@ const maxNotes = 20;
 
 /**
  * Drops what no longer counts, and sums up older requests. Nothing that is counted or paced
- * changes. `now` is the record's time.
+ * changes.
  */
-export function compact(record: LedgerRecord, now: number, limits: Limits): LedgerRecord {
-  const current = { ...record, limits: currentTerms(record, limits) };
-  const terms = keptTerms(current, limits);
+export function compact(situation: Situation): LedgerRecord {
+  const { record, now, limits } = situation;
+  const current = { ...record, limits: currentTerms(situation) };
+  const terms = keptTerms({ record: current, limits });
   const longestMs = Math.max(0, ...terms.map(({ pendingMs }) => pendingMs));
   const keptFrom = now - Math.max(leastKeptMs, longestMs);
   // People want to know who stated that there were none, too.
@@ -145,7 +146,7 @@ const leastTokenBytes = 2_000;
  * Returns whether a record still fits into the store when each request that is under way brings a
  * token.
  */
-export function hasRoom(whole: LedgerRecord, now: number, { maxBytes = usualMaxBytes }: Limits): boolean {
+export function hasRoom({ record: whole, now, limits: { maxBytes = usualMaxBytes } }: Situation): boolean {
   // What gives way when the record is written needs no room.
   const record = withoutExpiredTokens(whole, now);
   const open = record.spent.filter((one) => isOpen(one, now)).length;
@@ -167,7 +168,7 @@ const steps = [withoutExpiredTokens, withoutLargestTokens];
  * Encodes a record so that the store can keep it. If it is too large, the processes that have its
  * largest tokens keep them in their memories alone. Everything that counts stays.
  */
-export function fitted(record: LedgerRecord, now: number, { maxBytes = usualMaxBytes }: Limits): Encoded {
+export function fitted({ record, now, limits: { maxBytes = usualMaxBytes } }: Situation): Encoded {
   let encoded = { record, text: encodeRecord(record) };
   for (const shed of steps) {
     const excess = bytesOf(encoded.text) - maxBytes;

@@ -1,4 +1,4 @@
-import { agreedTerms, type EnforcedTerm, type Limits, type TermLimits, termsAt } from './limits.ts';
+import { agreedTerms, type EnforcedTerm, type Situation, type TermLimits, termsAt } from './limits.ts';
 import { type IssuanceReason, type LedgerRecord, type Spent, settledAt, type Term } from './record.ts';
 import { minute } from './units.ts';
 
@@ -124,7 +124,7 @@ export function rejectedShareAt({ spent }: LedgerRecord, { term, enforcedUntil }
 }
 
 /** Describes the room of a term at an instant, for people. */
-export function roomIn(record: LedgerRecord, now: number, enforced: EnforcedTerm, reason: IssuanceReason): TermRoom {
+export function roomIn({ record, now }: Situation, enforced: EnforcedTerm, reason: IssuanceReason): TermRoom {
   const { term } = enforced;
   const { usual, newRecord } = rulesOf(record, enforced, reason);
   const left = ({ spent, ceiling }: Rule) => Math.max(0, ceiling - countOf(spent, term, now));
@@ -146,8 +146,8 @@ export function roomIn(record: LedgerRecord, now: number, enforced: EnforcedTerm
 }
 
 /** Describes the room of each term, as it was agreed. The terms of this process come first. */
-export function roomsIn(record: LedgerRecord, now: number, limits: Limits, reason: IssuanceReason): TermRoom[] {
-  return termsAt(agreedTerms(record, limits), now).map((agreed) => roomIn(record, now, agreed, reason));
+export function roomsIn(situation: Situation, reason: IssuanceReason): TermRoom[] {
+  return termsAt(agreedTerms(situation), situation.now).map((agreed) => roomIn(situation, agreed, reason));
 }
 
 /**

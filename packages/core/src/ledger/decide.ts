@@ -1,5 +1,5 @@
 import { hasRoom, roomExpectedAt } from './compact.ts';
-import type { Limits } from './limits.ts';
+import type { Situation } from './limits.ts';
 import { type Caller, type Hold, holdsOf, lastOf, unenforcedHold, waitedFor } from './pace.ts';
 import {
   type IssuanceReason,
@@ -74,9 +74,9 @@ export type Decision =
 
 /**
  * Decides what the record allows one process to do. The record must be as `present()` returns it.
- * `now` is the record's time.
  */
-export function decide(record: LedgerRecord, now: number, query: Query, limits: Limits): Decision {
+export function decide(situation: Situation, query: Query): Decision {
+  const { record, now } = situation;
   const { name, keyId, id } = query;
   const written = record.spent.find((one) => one.id === id);
   if (written && isOpen(written, now)) return { kind: 'reserve', record, reserved: written };
@@ -107,14 +107,14 @@ export function decide(record: LedgerRecord, now: number, query: Query, limits: 
   if (ours) return waitUntil(ours.until as number);
 
   const reason = replacesReset(record, query, upTo) ? 'reset' : query.reason;
-  const hold = lastOf(holdsOf(record, query, reason, limits));
+  const hold = lastOf(holdsOf(situation, query, reason));
   let denial = hold.until > now ? denialOf(hold, reason) : undefined;
   if (!denial) {
-    const others = waitedFor(record, now, query, limits);
+    const others = waitedFor(situation, query);
     if (others.length > 0) return waitUntil(Math.min(...others.map(({ until }) => until as number)));
-    const over = unenforcedHold(record, now, reason, limits);
+    const over = unenforcedHold(situation, reason);
     const next = withReservation(record, now, query, reason, over !== undefined);
-    if (fits(next, reason, now, limits))
+    if (fits({ ...situation, ...next }, reason))
       return { kind: 'reserve', ...next, ...(over && { overLimit: denialOf(over, reason) }) };
     denial = { cause: 'full', retryAt: roomExpectedAt(record, now), reason, count: 0 };
   }
@@ -154,9 +154,9 @@ export interface Reservation {
  * Returns whether the store can keep the token of a reservation: it replaces another one, or there
  * is room.
  */
-export function fits({ record, reserved }: Reservation, reason: IssuanceReason, now: number, limits: Limits): boolean {
+export function fits({ reserved, ...situation }: Situation & Reservation, reason: IssuanceReason): boolean {
   const replaces = ({ name, keyId }: StoredToken) => name === reserved.name && keyId === reserved.keyId;
-  return reason === 'reset' || record.tokens.some(replaces) || hasRoom(record, now, limits);
+  return reason === 'reset' || situation.record.tokens.some(replaces) || hasRoom(situation);
 }
 
 /** Reserves a request for a process. */

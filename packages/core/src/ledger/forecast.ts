@@ -1,7 +1,7 @@
 import { roomExpectedAt } from './compact.ts';
 import { costOf, countsFrom, roomAt, roomIn } from './count.ts';
 import { type Denial, fits, withReservation } from './decide.ts';
-import { agreedTerms, type EnforcedTerm, enforcedTerms, type Limits, type TermLimits, termsAt } from './limits.ts';
+import { agreedTerms, type EnforcedTerm, enforcedTerms, type Situation, type TermLimits, termsAt } from './limits.ts';
 import { type Caller, holdsOf, isAlone, lastOf, mostUnderWay, waitedFor } from './pace.ts';
 import { type IssuanceReason, isOpen, type LedgerRecord, type Spent } from './record.ts';
 
@@ -18,52 +18,43 @@ export interface Refused {
 const steps = 96;
 
 /** Returns how many tokens can be issued now for a purpose, if all requests succeed. */
-export function availableFor(
-  purpose: Purpose,
-  record: LedgerRecord,
-  now: number,
-  caller: Caller,
-  limits: Limits,
-): number {
-  if (waitedFor(record, now, caller, limits).length > 0) return 0;
-  if (refusedUntil(record, now, caller, limits, purpose)) return 0;
+export function availableFor(purpose: Purpose, situation: Situation, caller: Caller): number {
+  if (waitedFor(situation, caller).length > 0) return 0;
+  if (refusedUntil(situation, caller, purpose)) return 0;
+  const { record, now } = situation;
   const open = record.spent.filter((one) => isOpen(one, now)).length;
   // Some requests hold up the next one, whatever room there is.
-  const isLast = isAlone(record, caller) || open + 1 >= mostUnderWay(record, now, limits);
+  const isLast = isAlone(record, caller) || open + 1 >= mostUnderWay(situation);
   const most = isLast || purpose === 'rejected' ? 1 : Number.POSITIVE_INFINITY;
-  const rooms = termsAt(enforcedTerms(record, limits), now).map((enforced) => roomIn(record, now, enforced, purpose));
+  const rooms = termsAt(enforcedTerms(situation), now).map((enforced) => roomIn(situation, enforced, purpose));
   return Math.min(most, ...rooms.map(({ room }) => room));
 }
 
 /**
  * Returns until when a caller is refused, if nothing else happens. Undefined: it is not refused.
  */
-export function refusedUntil(
-  record: LedgerRecord,
-  now: number,
-  caller: Caller,
-  limits: Limits,
-  purpose: Purpose = 'cold',
-): Refused | undefined {
-  const last = lastOf(holdsOf(record, caller, purpose, limits));
+export function refusedUntil(situation: Situation, caller: Caller, purpose: Purpose = 'cold'): Refused | undefined {
+  const { record, now } = situation;
+  const last = lastOf(holdsOf(situation, caller, purpose));
   if (last.until > now) return { until: last.until, cause: last.kind };
   // They have the size of real ones.
   const query = { ...caller, id: 'reservation.', instance: 'one process.', leaseMs: 1, unusable: [], resetUpTo: 0 };
   const next = withReservation(record, now, { ...query, reason: purpose }, purpose);
-  return fits(next, purpose, now, limits) ? undefined : { until: roomExpectedAt(record, now), cause: 'full' };
+  return fits({ ...situation, ...next }, purpose) ? undefined : { until: roomExpectedAt(record, now), cause: 'full' };
 }
 
 /**
  * Returns the instant at which no window has room for a caller without a token any more, if tokens
  * go on being spent as in the last quarter of each window. Undefined: that will not happen.
  */
-export function spentAt(record: LedgerRecord, now: number, limits: Limits): number | undefined {
-  const instants = termsAt(agreedTerms(record, limits), now).map((enforced) => spentInTerm(record, now, enforced));
+export function spentAt(situation: Situation): number | undefined {
+  const terms = termsAt(agreedTerms(situation), situation.now);
+  const instants = terms.map(({ term }) => spentInTerm(situation, term));
   const known = instants.filter((at) => at !== undefined);
   return known.length > 0 ? Math.min(...known) : undefined;
 }
 
-function spentInTerm(record: LedgerRecord, now: number, { term }: EnforcedTerm): number | undefined {
+function spentInTerm({ record, now }: Situation, term: TermLimits): number | undefined {
   const enforced: EnforcedTerm = { term, own: true, enforcedUntil: Number.POSITIVE_INFINITY };
   let future = record;
   if (roomAt(future, enforced, 'cold') > now) return now;

@@ -47,6 +47,17 @@ export interface Limits {
   readonly maxBytes?: number | undefined;
 }
 
+/** What decisions rest on. */
+export interface Situation {
+  readonly record: LedgerRecord;
+  /** The record's time. */
+  readonly now: number;
+  readonly limits: Limits;
+}
+
+/** A situation without its time. What follows from it is the same at any time. */
+export type Timeless = Omit<Situation, 'now'>;
+
 /** What the record can count. No fleet spends as much. */
 export const unlimitedTokens = 1_000_000;
 
@@ -183,7 +194,7 @@ function isIn(terms: readonly Term[], term: Term): boolean {
  * A process that inherits the agreement states none, and has the usual terms as long as nobody has
  * stated any.
  */
-function ownTerms(record: LedgerRecord, { terms, usual = [] }: Limits): readonly Term[] {
+function ownTerms({ record, limits: { terms, usual = [] } }: Timeless): readonly Term[] {
   return terms.length + record.limits.length > 0 ? terms : usual;
 }
 
@@ -195,7 +206,7 @@ function lastStatedAt(terms: readonly StatedTerm[]): number {
  * Returns the terms that other processes stated within the hour before `at`, and this process does
  * not have.
  */
-export function foreignTerms(record: LedgerRecord, at: number, limits: Limits): StatedTerm[] {
+export function foreignTerms({ record, limits }: Timeless, at: number): StatedTerm[] {
   return record.limits.filter((term) => term.seenAt + enforcedMs > at && !isIn(limits.terms, term));
 }
 
@@ -208,16 +219,17 @@ function isEnforced(term: Term, { terms }: Limits): boolean {
  * Returns the terms that a process must keep. One that is not enforced has room for whatever a
  * fleet spends.
  */
-export function enforcedTerms(record: LedgerRecord, limits: Limits): EnforcedTerm[] {
-  return agreedTerms(record, limits).map((agreed) => {
+export function enforcedTerms(situation: Timeless): EnforcedTerm[] {
+  const { limits } = situation;
+  return agreedTerms(situation).map((agreed) => {
     if (isEnforced(agreed.term, limits)) return agreed;
     return { ...agreed, term: termLimits({ ...agreed.term, tokens: unlimitedTokens, reserve: 0 }, limits.durability) };
   });
 }
 
 /** Returns the terms that a process counts, and refuses nothing for. */
-export function observedTerms(record: LedgerRecord, limits: Limits): EnforcedTerm[] {
-  return agreedTerms(record, limits).filter(({ term }) => !isEnforced(term, limits));
+export function observedTerms(situation: Timeless): EnforcedTerm[] {
+  return agreedTerms(situation).filter(({ term }) => !isEnforced(term, situation.limits));
 }
 
 /**
@@ -225,15 +237,16 @@ export function observedTerms(record: LedgerRecord, limits: Limits): EnforcedTer
  * after it was stated last. Its own terms come first. A process that inherits the agreement gets
  * the terms that were stated last, however long ago that was. It depends on the record alone.
  */
-export function agreedTerms(record: LedgerRecord, limits: Limits): EnforcedTerm[] {
+export function agreedTerms(situation: Timeless): EnforcedTerm[] {
+  const { record, limits } = situation;
   const inherits = limits.terms.length === 0;
-  const others = foreignTerms(record, inherits ? lastStatedAt(record.limits) : Number.NEGATIVE_INFINITY, limits);
+  const others = foreignTerms(situation, inherits ? lastStatedAt(record.limits) : Number.NEGATIVE_INFINITY);
   const never = Number.POSITIVE_INFINITY;
   const enforced = (term: Term, own: boolean, enforcedUntil: number): EnforcedTerm => {
     return { term: termLimits(term, limits.durability), own, enforcedUntil };
   };
   return [
-    ...ownTerms(record, limits).map((term) => enforced(term, true, never)),
+    ...ownTerms(situation).map((term) => enforced(term, true, never)),
     ...others.map((term) => enforced(term, false, inherits ? never : term.seenAt + enforcedMs)),
   ];
 }
@@ -247,23 +260,23 @@ export function termsAt(terms: readonly EnforcedTerm[], now: number): EnforcedTe
  * Returns all terms for which the record must keep what was spent: those of the record, and those
  * of this process.
  */
-export function keptTerms(record: LedgerRecord, limits: Limits): TermLimits[] {
-  const own = ownTerms(record, limits);
-  const others = record.limits.filter((term) => !isIn(own, term));
-  return [...own, ...others].map((term) => termLimits(term, limits.durability));
+export function keptTerms(situation: Timeless): TermLimits[] {
+  const own = ownTerms(situation);
+  const others = situation.record.limits.filter((term) => !isIn(own, term));
+  return [...own, ...others].map((term) => termLimits(term, situation.limits.durability));
 }
 
 /**
  * Returns whether this process should state its terms: the record has none of them, or they were
  * stated too long ago.
  */
-export function isStatementDue(record: LedgerRecord, now: number, limits: Limits): boolean {
+export function isStatementDue({ record, now, limits }: Situation): boolean {
   const recent = record.limits.filter(({ seenAt }) => seenAt + statedAgainMs > now);
   return limits.terms.some((term) => !isIn(recent, term));
 }
 
 /** Returns the record with the terms of this process, stated now. `by`: the name of the process. */
-export function withStatement(record: LedgerRecord, now: number, limits: Limits, by: string): LedgerRecord {
+export function withStatement({ record, now, limits }: Situation, by: string): LedgerRecord {
   const stated = limits.terms.map((term): StatedTerm => ({ ...term, seenAt: now, by }));
   return withTerms(record, now, unitedTerms(stated, record.limits));
 }
@@ -291,8 +304,8 @@ export function unitedTerms(one: readonly StatedTerm[], other: readonly StatedTe
  * Returns the terms without those that others replaced so long ago that all they counted has left
  * them. What was agreed last stays.
  */
-export function currentTerms({ limits }: LedgerRecord, { durability }: Limits): StatedTerm[] {
-  const latest = lastStatedAt(limits);
-  const lastsMs = (term: Term) => Math.max(enforcedMs, termLimits(term, durability).pendingMs);
-  return limits.filter((term) => term.seenAt + lastsMs(term) > latest);
+export function currentTerms({ record, limits }: Timeless): StatedTerm[] {
+  const latest = lastStatedAt(record.limits);
+  const lastsMs = (term: Term) => Math.max(enforcedMs, termLimits(term, limits.durability).pendingMs);
+  return record.limits.filter((term) => term.seenAt + lastsMs(term) > latest);
 }

@@ -1,5 +1,5 @@
 import { withReset } from './decide.ts';
-import { keptTerms, type Limits } from './limits.ts';
+import { keptTerms, type Situation } from './limits.ts';
 import { oneMoreSpaced, spacedUntil } from './pauses.ts';
 import { type LedgerRecord, type LogEntry, resetUpTo, type Spent, type StoredToken, tokenOf } from './record.ts';
 import { minute } from './units.ts';
@@ -92,13 +92,9 @@ export function statedIn({ spent }: LedgerRecord, from: number): Spent | undefin
  * issued in the last window. It knows all others then, so it is not new any more. Undefined: the
  * record knows that there were more of them, or it has seen all tokens and none is added.
  */
-export function withStated(
-  record: LedgerRecord,
-  now: number,
-  { id, by, reason, tokens }: Statement,
-  limits: Limits,
-): LedgerRecord | undefined {
-  const windowAt = Math.max(0, now - Math.max(...keptTerms(record, limits).map(({ pendingMs }) => pendingMs)));
+export function withStated(situation: Situation, { id, by, reason, tokens }: Statement): LedgerRecord | undefined {
+  const { record, now } = situation;
+  const windowAt = Math.max(0, now - Math.max(...keptTerms(situation).map(({ pendingMs }) => pendingMs)));
   const known = statedIn(record, windowAt)?.tokens ?? 0;
   if (tokens < known || (tokens === 0 && record.completeSince <= windowAt)) return undefined;
   const generation = Math.max(record.generation, now) + 1;

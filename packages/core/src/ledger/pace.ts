@@ -1,5 +1,13 @@
 import { rejectedShareAt, roomAt } from './count.ts';
-import { type EnforcedTerm, enforcedTerms, type Limits, observedTerms, type TermLimits, termsAt } from './limits.ts';
+import {
+  type EnforcedTerm,
+  enforcedTerms,
+  observedTerms,
+  type Situation,
+  type TermLimits,
+  type Timeless,
+  termsAt,
+} from './limits.ts';
 import { isOfCredentials, isOutageCode } from './oauth-error.ts';
 import { pauseAfter, refusedUntil, spacedUntil, sparedUntil } from './pauses.ts';
 import {
@@ -91,10 +99,11 @@ export interface Hold {
  * that is under way lapses. So one list decides, and errors, `retryAt` and forecasts read the same
  * one.
  */
-export function holdsOf(record: LedgerRecord, caller: Caller, reason: IssuanceReason, limits: Limits): Hold[] {
+export function holdsOf(situation: Timeless, caller: Caller, reason: IssuanceReason): Hold[] {
+  const { record } = situation;
   const { name, keyId, secretId, died } = caller;
   const { refusals } = stateOf(record, name);
-  const terms = enforcedTerms(record, limits);
+  const terms = enforcedTerms(situation);
   return [
     ...terms.map((enforced): Hold => limitHold(record, enforced, reason)),
     ...laterHolds(record),
@@ -110,8 +119,9 @@ export function holdsOf(record: LedgerRecord, caller: Caller, reason: IssuanceRe
 }
 
 /** Returns all holds of a record but those of the limit: each once, whoever they are for. */
-export function allHolds(record: LedgerRecord, limits: Limits): Hold[] {
-  const terms = enforcedTerms(record, limits);
+export function allHolds(situation: Timeless): Hold[] {
+  const { record } = situation;
+  const terms = enforcedTerms(situation);
   const ofStates = Object.entries(record.states).flatMap(([name, { refusals = {} }]) => [
     ...failureHolds(record, name, terms),
     ...Object.entries(refusals).flatMap(([secret, refusal]) => refusalHolds(record, secret, refusal)),
@@ -144,28 +154,22 @@ export function isAlone(record: LedgerRecord, { name, secretId }: Caller): boole
  * Returns the requests under way for one of whose outcomes a caller waits, because as many as may
  * be are under way.
  */
-export function waitedFor(record: LedgerRecord, now: number, caller: Caller, limits: Limits): readonly Spent[] {
+export function waitedFor(situation: Situation, caller: Caller): readonly Spent[] {
+  const { record, now } = situation;
   const open = record.spent.filter((one) => isOpen(one, now));
-  return open.length >= (isAlone(record, caller) ? 1 : mostUnderWay(record, now, limits)) ? open : [];
+  return open.length >= (isAlone(record, caller) ? 1 : mostUnderWay(situation)) ? open : [];
 }
 
 /** Returns how many requests may be under way: for an eighth of the usable tokens. */
-export function mostUnderWay(record: LedgerRecord, now: number, limits: Limits): number {
-  return Math.min(
-    mostOpen,
-    ...termsAt(enforcedTerms(record, limits), now).map(({ term }) => Math.max(1, Math.floor(term.usable / 8))),
-  );
+export function mostUnderWay(situation: Situation): number {
+  const terms = termsAt(enforcedTerms(situation), situation.now);
+  return Math.min(mostOpen, ...terms.map(({ term }) => Math.max(1, Math.floor(term.usable / 8))));
 }
 
 /** Returns the hold of a window that is not enforced: the one that would last longest. */
-export function unenforcedHold(
-  record: LedgerRecord,
-  now: number,
-  reason: IssuanceReason,
-  limits: Limits,
-): Hold | undefined {
-  const holds = observedTerms(record, limits).map((observed) => limitHold(record, observed, reason));
-  const held = holds.filter(({ until }) => until > now);
+export function unenforcedHold(situation: Situation, reason: IssuanceReason): Hold | undefined {
+  const holds = observedTerms(situation).map((observed) => limitHold(situation.record, observed, reason));
+  const held = holds.filter(({ until }) => until > situation.now);
   return held.length > 0 ? lastOf(held) : undefined;
 }
 

@@ -1,9 +1,8 @@
 import type { ServiceAuthEventFields, ServiceAuthEventListener, ServiceAuthEventType } from '../contract/events.ts';
 import type { CommonSettings } from '../contract/settings.ts';
 import type { StoreSnapshot } from '../contract/store.ts';
-import { foreignTerms } from '../ledger/limits.ts';
+import { foreignTerms, type Situation } from '../ledger/limits.ts';
 import { type Present, type Remembered, tolerableMs } from '../ledger/present.ts';
-import type { LedgerRecord } from '../ledger/record.ts';
 import type { Callers } from './store-calls.ts';
 
 const maxWarnings = 16;
@@ -59,9 +58,10 @@ export class RecordEvents {
   }
 
   /** Reports other agreements than that of this process. */
-  agreements(callers: Callers, record: LedgerRecord, now: number): void {
-    const { clock, limits } = this.#settings;
-    const others = limits.terms.length > 0 ? foreignTerms(record, now, limits) : [];
+  agreements(callers: Callers, situation: Situation): void {
+    const { clock } = this.#settings;
+    const { now, limits } = situation;
+    const others = limits.terms.length > 0 ? foreignTerms(situation, now) : [];
     const terms = others
       .map(({ tokens, windowMs, reserve, counts }) => `${tokens}/${windowMs}/${reserve}/${counts}`)
       .join();

@@ -80,7 +80,7 @@ export function failuresInRow(record: string, now?: number): readonly RepeatedFa
   if (typeof decoded === 'string') return [];
   const found = present(decoded, undefined, now ?? decoded.latestAt, decoded.id);
   const tokens = tokensInUse(found.record, found.now);
-  const holds = allHolds(found.record, { terms: [], durability: 'durable' });
+  const holds = allHolds({ record: found.record, limits: { terms: [], durability: 'durable' } });
   // If all of them are about one token, the failure names it.
   const isOfOne = (shared: Hold) =>
     holds.some(({ name, last, count }) => {

@@ -300,12 +300,13 @@ export class SharedRecord {
     const found = present(loaded, remembered, storeNow, randomId());
     this.#events.changes(callers, found, remembered, storeNow);
     const { now, changed: isChanged } = found;
-    const record = withStatement(found.record, now, limits, callers[0]?.instance ?? '');
-    this.#events.agreements(callers, record, now);
+    const situation = { record: found.record, now, limits };
+    const record = withStatement(situation, callers[0]?.instance ?? '');
+    this.#events.agreements(callers, { ...situation, record });
     if (!isChanged && text !== undefined && this.#kept === kept) this.#keepText(text, record, storeNow, readAt);
-    const isDue = isStatementDue(found.record, now, limits);
+    const isDue = isStatementDue(situation);
     const storeAheadMs = storeNow - readAt.wall;
-    const view = { record, now, readAt, storeAheadMs, version, warnings, isChanged, isStatementDue: isDue };
+    const view = { record, now, limits, readAt, storeAheadMs, version, warnings, isChanged, isStatementDue: isDue };
     if (!isChanged) this.#keep(view);
     return view;
   }
@@ -317,8 +318,8 @@ export class SharedRecord {
   async #swap(callers: Callers, view: View, record: LedgerRecord, before?: Swapped): Promise<Swapped> {
     const { clock, limits } = this.settings;
     const version = randomId();
-    const compacted = { ...compact(record, view.now, limits), sequence: view.record.sequence + 1 };
-    const { record: next, text } = fitted(compacted, view.now, limits);
+    const compacted = { ...compact({ ...view, record }), sequence: view.record.sequence + 1 };
+    const { record: next, text } = fitted({ ...view, record: compacted });
     const readAt = instantOf(clock);
     try {
       const result = await this.#calls.swap(callers, view.version, version, () => readable({ record: next, text }));
@@ -329,7 +330,8 @@ export class SharedRecord {
       const storeNow = Math.min(result.now, maxNow);
       this.#keepText(text, next, storeNow, readAt);
       const written = (at: number): View => {
-        return { record: next, now: Math.max(next.latestAt, at), readAt, storeAheadMs: at - readAt.wall, version };
+        const now = Math.max(next.latestAt, at);
+        return { record: next, now, limits, readAt, storeAheadMs: at - readAt.wall, version };
       };
       this.#keep(written(storeNow));
       return written(result.now);

@@ -115,9 +115,10 @@ export function recordWithSpent(
   const loaded = record === undefined ? undefined : acceptedRecord(record);
   const found = present(loaded, undefined, now, randomId());
   const statement = { id: randomId(), by: instance, reason, tokens: count };
-  const next = withStated(found.record, found.now, statement, limits);
-  const written = next && compact({ ...next, sequence: next.sequence + 1 }, found.now, limits);
-  return written && fitted(written, found.now, limits).text;
+  const situation = { record: found.record, now: found.now, limits };
+  const next = withStated(situation, statement);
+  const written = next && compact({ ...situation, record: { ...next, sequence: next.sequence + 1 } });
+  return written && fitted({ ...situation, record: written }).text;
 }
 
 /**

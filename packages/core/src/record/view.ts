@@ -1,12 +1,9 @@
-import type { LedgerRecord } from '../ledger/record.ts';
+import type { Situation } from '../ledger/limits.ts';
 import { type Clock, instantOf } from '../platform/clock.ts';
 import { type Instant, maxElapsedMs } from '../platform/instant.ts';
 
-/** The record at one moment. */
-export interface View {
-  readonly record: LedgerRecord;
-  /** The record's time. */
-  readonly now: number;
+/** The situation when a process read or wrote the record. */
+export interface View extends Situation {
   /** The moment just before the store was asked, so never later than the moment of `now`. */
   readonly readAt: Instant;
   /** The lead of the store's clock over the wall clock of this machine, in milliseconds. */

@@ -145,7 +145,7 @@ function waitFor(until: number, { record, now, readAt }: View, name: string): Wa
 async function decideByRecentRead(parts: ClientParts, query: Query): Promise<Decided> {
   const { settings, sharedRecord } = parts;
   const { view, now } = await sharedRecord.view(settings);
-  const decision = decide(view.record, now, query, settings.limits);
+  const decision = decide({ ...view, now }, query);
   return { decision, view, readAt: view.readAt };
 }
 
@@ -159,12 +159,13 @@ async function decideAndReserve({ settings, sharedRecord }: ClientParts, query: 
   const recent = mayBeRefused ? sharedRecord.recentView(refusesForMs) : undefined;
   if (recent) {
     const { view, now } = recent;
-    const decision = decide(view.record, now, query, settings.limits);
+    const decision = decide({ ...view, now }, query);
     if (decision.kind === 'deny') return { decision, view, readAt: view.readAt };
   }
   let begunAt: Instant | undefined;
-  const { result, view } = await sharedRecord.commit(settings, ({ record, now, readAt }) => {
-    const decision = decide(record, now, query, settings.limits);
+  const { result, view } = await sharedRecord.commit(settings, (view) => {
+    const { record, readAt } = view;
+    const decision = decide(view, query);
     const next = decision.kind === 'reserve' || decision.kind === 'late' ? decision.record : record;
     // A reservation that the record has already was written by a swap whose reply got lost.
     if (decision.kind === 'reserve' && next !== record) begunAt = readAt;

@@ -135,7 +135,7 @@ async function failed(
   const { settings, settlement } = parts;
   const { secretId } = secret.key;
   const settled = await settlement.enter(reserved, { ...result, secretId }, view);
-  const denial = denialAfter(result, settled, { ...reserved, secretId }, settings.limits);
+  const denial = denialAfter(result, settled, { ...reserved, secretId });
   const { status, error, tokenType } = result;
   // An endpoint may repeat the secret anywhere.
   const repeats = secret.value !== '' && tokenType?.includes(secret.value);
@@ -190,14 +190,14 @@ function isRepeated(
 
 /** Reports a token that was issued to this process. `view`: the record with it. */
 function reportIssuance(
-  { clientId, emit, limits }: Settings,
+  { clientId, emit }: Settings,
   reason: IssuanceReason,
   { token }: UsableToken,
   { warnings, missingScope }: IssuedToken,
   view: View,
   durationMs: number,
 ): void {
-  const { used, term } = tightest(roomsIn(view.record, view.now, limits, reason));
+  const { used, term } = tightest(roomsIn(view, reason));
   const { id: tokenId, expiresAt } = token;
   const { usable } = term;
   const missing = missingScope ? { missingScope } : {};

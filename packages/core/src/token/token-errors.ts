@@ -5,7 +5,6 @@ import { jsonAuthentication } from '../endpoint/json-request.ts';
 import type { FailedRequest } from '../endpoint/meaning-of.ts';
 import { roomIn } from '../ledger/count.ts';
 import type { Denial } from '../ledger/decide.ts';
-import type { Limits } from '../ledger/limits.ts';
 import { isAboutClient, isOutageCode, type OAuthErrorCode } from '../ledger/oauth-error.ts';
 import { type Caller, holdsOf } from '../ledger/pace.ts';
 import type { Hint } from '../ledger/record.ts';
@@ -19,12 +18,12 @@ import type { Wait } from './running-attempt.ts';
  * Returns the denial that follows from a failed request. The view has its outcome. `caller`: who
  * sent it.
  */
-export function denialAfter(answer: Answer, { record, now }: View, caller: Caller, limits: Limits): Denial {
+export function denialAfter(answer: Answer, view: View, caller: Caller): Denial {
   const released = answer.kind === 'released' ? answer.cause : 'unreachable';
   const cause = released === 'unreachable' || released === 'unavailable' ? 'backoff' : released;
   // The error of the next caller names the limit.
-  const all = holdsOf(record, caller, 'cold', limits).filter(({ kind }) => kind !== 'limit');
-  const retryAt = Math.max(now, ...all.map(({ until }) => until));
+  const all = holdsOf(view, caller, 'cold').filter(({ kind }) => kind !== 'limit');
+  const retryAt = Math.max(view.now, ...all.map(({ until }) => until));
   const holds = all.filter(({ kind }) => kind === cause).sort((one, other) => other.until - one.until);
   const { last, count = 0 } = holds[0] ?? {};
   return { cause, retryAt, reason: 'cold', count, last: lastOf(answer) ?? last };
@@ -126,7 +125,7 @@ function limitError(
   view: View,
   { clock, store }: Settings,
 ): AnyServiceAuthError {
-  const room = enforced && roomIn(view.record, view.now, enforced, reason);
+  const room = enforced && roomIn(view, enforced, reason);
   const { term, used = 0, own = true, newRecord: restriction } = room ?? {};
   const { tokens: limit = 0, usable = 0, windowMs = 0, counts } = term ?? {};
   const newRecord = restriction && {

@@ -47,9 +47,8 @@ export interface RetryResult {
 
 /** Reads what is spent and what can be had. */
 export async function readUsage(parts: ClientParts): Promise<Usage> {
-  const { limits, clock } = parts.settings;
   const view = await parts.sharedRecord.read(parts.settings);
-  return usageOf(view, await callerIn(view, parts), limits, clock);
+  return usageOf(view, await callerIn(view, parts), parts.settings.clock);
 }
 
 /** Returns who asks. If the client secret can't be had, it counts as the one that was rejected. */
@@ -87,7 +86,7 @@ export async function resetTokens(
   reason: string | undefined,
 ): Promise<{ readonly result: ResetResult; readonly upTo: number }> {
   const { settings } = parts;
-  const { tokenName: name, clock, instance, limits } = settings;
+  const { tokenName: name, clock, instance } = settings;
   const { cached } = memory;
   // A process that has not read the record for a while does not know which token the fleet uses.
   const isServed = need(memory, instantOf(clock)) === 'serve';
@@ -98,30 +97,29 @@ export async function resetTokens(
   const { view } = await parts.sharedRecord.commit(settings, (found) => {
     return { record: withCompromise(found.record, found.now, reset), result: undefined };
   });
-  const { record, now } = view;
-  const listed = record.log.find(({ id }) => id === reset.id);
+  const listed = view.record.log.find(({ id }) => id === reset.id);
   const tokenId = listed?.tokenId;
   if (!listed) return { result: { tokenId, retryAt: undefined }, upTo: 0 };
   settings.emit('token_reset', { tokenId, reason });
-  const refused = refusedUntil(record, now, { name, keyId, secretId }, limits, 'reset');
+  const refused = refusedUntil(view, { name, keyId, secretId }, 'reset');
   const retryAt = refused && toLocalTime(refused.until, view, clock);
-  return { result: { tokenId, retryAt }, upTo: resetUpTo(record, name) };
+  return { result: { tokenId, retryAt }, upTo: resetUpTo(view.record, name) };
 }
 
 /** Ends the holds of the fleet. */
 export async function retryNow({ settings, sharedRecord }: ClientParts): Promise<RetryResult> {
-  const { clock, limits, instance } = settings;
+  const { clock, instance } = settings;
   const order = { id: randomId(), by: instance };
   let written: RetryResult | undefined;
   const { result } = await sharedRecord.commit(settings, (view): { record: LedgerRecord; result: RetryResult } => {
     // The reply to the swap that wrote it was lost.
     if (written && view.record.retries?.id === order.id) return { record: view.record, result: written };
-    const holds = holdsIn(view, limits, clock);
+    const holds = holdsIn(view, clock);
     const at = holds.length === 0 ? 0 : retryRoomAt(view.record);
     const retryAt = at > view.now ? toLocalTime(at, view, clock) : undefined;
     if (holds.length === 0 || retryAt !== undefined) return { record: view.record, result: { ended: [], retryAt } };
     const record = withRetry(view.record, view.now, order);
-    const left = holdsIn({ ...view, record }, limits, clock);
+    const left = holdsIn({ ...view, record }, clock);
     const ended = holds.filter(({ kind }) => !left.some((hold) => hold.kind === kind));
     written = { ended, retryAt };
     return { record, result: written };

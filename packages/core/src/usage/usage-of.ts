@@ -1,20 +1,10 @@
 import { shownTokenName } from '../contract/token-parameters.ts';
 import { countsFrom, roomsIn, type TermRoom, tightest } from '../ledger/count.ts';
 import { availableFor, type Purpose, type Refused, refusedUntil, spentAt } from '../ledger/forecast.ts';
-import type { Limits } from '../ledger/limits.ts';
 import { statedIn } from '../ledger/orders.ts';
 import { allHolds, type Caller, type Hold as LedgerHold } from '../ledger/pace.ts';
 import { figuresOf } from '../ledger/quota.ts';
-import {
-  isOneRequest,
-  isOpen,
-  type LedgerRecord,
-  type LogEntry,
-  reasonOf,
-  type Spent,
-  settledAt,
-  tokensInUse,
-} from '../ledger/record.ts';
+import { isOneRequest, isOpen, type LogEntry, reasonOf, type Spent, settledAt, tokensInUse } from '../ledger/record.ts';
 import type { Clock } from '../platform/clock.ts';
 import { toLocalTime, type View } from '../record/view.ts';
 import type { Hold, Issuance, QuotaUsage, Usage, WindowUsage } from './usage.ts';
@@ -25,10 +15,10 @@ const maxIssuances = 150;
  * Computes the usage from a record. `caller`: the process that asks. Undefined: nobody in
  * particular asks.
  */
-export function usageOf(view: View, caller: Caller | undefined, limits: Limits, clock: Clock): Usage {
+export function usageOf(view: View, caller: Caller | undefined, clock: Clock): Usage {
   const { record, now } = view;
   const local = <At extends number | undefined>(at: At) => at && (toLocalTime(at, view, clock) as At & number);
-  const rooms = roomsIn(record, now, limits, 'cold');
+  const rooms = roomsIn(view, 'cold');
   const windows = rooms.map(({ term, own, used, unknown: pending, nextFreeAt }): WindowUsage => {
     const { tokens, windowMs, counts, enforce, usable } = term;
     const remaining = Math.max(0, usable - used);
@@ -50,10 +40,10 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
   const { newRecord: restriction, term: tightTerm } = rooms[first] as TermRoom;
   const newRecord = tightTerm.enforce === false ? undefined : restriction;
   const windowsFrom = now - Math.max(0, ...rooms.map(({ term }) => term.pendingMs));
-  const who = caller ?? anyCaller(view, limits);
-  const available = (purpose: Purpose) => availableFor(purpose, record, now, who, limits);
+  const who = caller ?? anyCaller(view);
+  const available = (purpose: Purpose) => availableFor(purpose, view, who);
   const cold = available('cold');
-  const refused = refusedUntil(record, now, who, limits);
+  const refused = refusedUntil(view, who);
   const underWay = Math.min(tight.pending, record.spent.filter((one) => isOpen(one, now)).length);
   const stated = statedIn(record, windowsFrom);
   const statement = record.log.findLast(({ kind }) => kind === 'spent');
@@ -70,14 +60,14 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
     available: { cold, refresh: available('refresh'), rejected: available('rejected'), reset: available('reset') },
     refusedUntil: local(refused?.until),
     refusedBecause: refused && shownCauses[refused.cause],
-    spentAt: local(spentAt(record, now, limits)),
+    spentAt: local(spentAt(view)),
     newRecord: newRecord && {
       allowed: newRecord.allowed,
       remaining: newRecord.remaining,
       until: local(newRecord.endsAt),
     },
     windows,
-    holds: holdsIn(view, limits, clock),
+    holds: holdsIn(view, clock),
     tokens: tokensInUse(record, now).map(({ name, id, expiresAt, lifetimeMs }) => {
       return {
         id,
@@ -135,8 +125,8 @@ const shownCauses: Readonly<Record<Refused['cause'], Usage['refusedBecause']>> =
 };
 
 /** Returns the holds of a record, by the clock of this machine. */
-export function holdsIn(view: View, limits: Limits, clock: Clock): Hold[] {
-  const held = holdsAt(view.record, view.now, limits);
+export function holdsIn(view: View, clock: Clock): Hold[] {
+  const held = holdsAt(view);
   const sharedUntil = Math.max(0, ...held.filter(isOfFailures).map(({ name, until }) => (name ? 0 : until)));
   // While failures hold up everybody for as long, nobody asks whose they were.
   const told = held.filter((hold) => !isOfFailures(hold) || !hold.name || hold.until > sharedUntil);
@@ -160,9 +150,9 @@ function isOfFailures({ kind }: LedgerHold): boolean {
  * Returns the caller for whom a reader without a secret answers: the one for the token that is
  * waited for the longest, or else nobody in particular.
  */
-function anyCaller({ record, now }: View, limits: Limits): Caller {
-  const served = new Set<string | undefined>(tokensInUse(record, now).map(({ name }) => name));
-  const longest = holdsAt(record, now, limits).findLast(({ kind, name }) => {
+function anyCaller(view: View): Caller {
+  const served = new Set<string | undefined>(tokensInUse(view.record, view.now).map(({ name }) => name));
+  const longest = holdsAt(view).findLast(({ kind, name }) => {
     return kind !== 'rejections' && kind !== 'renewal' && !served.has(name);
   });
   const { name = '', refused } = longest ?? {};
@@ -170,6 +160,6 @@ function anyCaller({ record, now }: View, limits: Limits): Caller {
 }
 
 /** Returns the holds of a record that have not ended. The one that ends last is the last one. */
-function holdsAt(record: LedgerRecord, now: number, limits: Limits): LedgerHold[] {
-  return allHolds(record, limits).filter(({ until }) => until > now);
+function holdsAt(view: View): LedgerHold[] {
+  return allHolds(view).filter(({ until }) => until > view.now);
 }

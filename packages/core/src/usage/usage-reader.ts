@@ -79,7 +79,7 @@ export function createUsageReader(options: UsageReaderOptions): UsageReader {
     const { record, now } = present(loaded, undefined, snapshot.now, randomId());
     const { version, warnings = [] } = snapshot;
     const storeAheadMs = snapshot.now - readAt.wall;
-    return usageOf({ record, now, readAt, storeAheadMs, version, warnings }, undefined, limits, clock);
+    return usageOf({ record, now, limits, readAt, storeAheadMs, version, warnings }, undefined, clock);
   }
 
   return {

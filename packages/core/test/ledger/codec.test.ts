@@ -7,7 +7,7 @@ import type { LedgerRecord } from '../../src/ledger/record.ts';
 import { day, noon } from '../support/instants.ts';
 import { anyRecord } from './support/any-record.ts';
 import { after, anyHistory } from './support/fleet.ts';
-import { issuedAt, recordWith, several, statedBy, tokenWith, usual } from './support/records.ts';
+import { issuedAt, recordWith, several, situationOf, statedBy, tokenWith } from './support/records.ts';
 
 function decoded(text: string): LedgerRecord {
   const record = decodeRecord(text);
@@ -87,7 +87,7 @@ describe('a record that was written and read', () => {
     const spent = several(150, (index) =>
       issuedAt(noon - index * 500_000, { ...names, id: `${100_000_000_000 + index}` }),
     );
-    expect(encodeRecord(compact(recordWith(spent), noon, usual)).length).toBeLessThan(30_000);
+    expect(encodeRecord(compact(situationOf(recordWith(spent)))).length).toBeLessThan(30_000);
   });
 
   test('is JSON with named members, so people and other programs can read it', () => {

@@ -4,7 +4,17 @@ import { fitted, hasRoom, roomExpectedAt } from '../../src/ledger/compact.ts';
 import { decide } from '../../src/ledger/decide.ts';
 import { refusedUntil } from '../../src/ledger/forecast.ts';
 import { day, hour, minute, noon, second } from '../support/instants.ts';
-import { issuedAt, openAt, queryFor, recordWith, several, tokenWith, used, usual } from './support/records.ts';
+import {
+  issuedAt,
+  openAt,
+  queryFor,
+  recordWith,
+  several,
+  situationOf,
+  tokenWith,
+  used,
+  usual,
+} from './support/records.ts';
 
 const tokens = several(40, (index) =>
   tokenWith({
@@ -18,7 +28,7 @@ const limitsWith = (maxBytes: number) => ({ ...usual, maxBytes });
 
 test('a record is never larger than its store allows, and keeps everything that counts', () => {
   for (const maxBytes of [70_000, 55_000, 30_000, 15_000]) {
-    const { record: kept, text } = fitted(record, noon, limitsWith(maxBytes));
+    const { record: kept, text } = fitted(situationOf(record, noon, limitsWith(maxBytes)));
     expect(text.length).toBeLessThanOrEqual(maxBytes);
     expect(decodeRecord(text)).toEqual(kept);
     expect(used(kept, noon, usual)).toBe(40);
@@ -26,11 +36,12 @@ test('a record is never larger than its store allows, and keeps everything that 
 });
 
 test('a record that is too large loses its expired tokens first, and then its largest ones', () => {
-  const bytes = fitted(record, noon, usual).text.length;
-  const idsIn = (maxBytes: number) => fitted(record, noon, limitsWith(maxBytes)).record.tokens.map(({ id }) => id);
+  const bytes = fitted(situationOf(record)).text.length;
+  const idsIn = (maxBytes: number) =>
+    fitted(situationOf(record, noon, limitsWith(maxBytes))).record.tokens.map(({ id }) => id);
   const ids = tokens.map(({ id }) => id);
   expect([idsIn(bytes), idsIn(bytes - 1)]).toEqual([ids, ids.slice(6)]);
-  const live = fitted({ ...record, tokens: tokens.slice(6) }, noon, usual).text.length;
+  const live = fitted(situationOf({ ...record, tokens: tokens.slice(6) })).text.length;
   expect(idsIn(live - 4_000)).toEqual(ids.slice(6, -3));
 });
 
@@ -39,22 +50,23 @@ test('a record has room for the token of each request that is under way', () => 
     const open = several(count, (index) => openAt(noon + index, { name: `new ${index}`, until: noon + minute }));
     return { ...record, spent: [...spent, ...open] };
   };
-  const bytes = fitted({ ...record, tokens: tokens.slice(6) }, noon, usual).text.length;
-  const fits = (count: number, maxBytes: number) => hasRoom(asking(count), noon + second, limitsWith(maxBytes));
+  const bytes = fitted(situationOf({ ...record, tokens: tokens.slice(6) })).text.length;
+  const fits = (count: number, maxBytes: number) =>
+    hasRoom(situationOf(asking(count), noon + second, limitsWith(maxBytes)));
   expect([fits(1, bytes + 9_000), fits(1, bytes), fits(15, bytes + 9_000)]).toEqual([true, false, false]);
-  expect(hasRoom(asking(15), noon, usual)).toBe(true);
+  expect(hasRoom(situationOf(asking(15)))).toBe(true);
   const limits = limitsWith(bytes + 9_000);
-  expect(decide(asking(14), noon + second, queryFor({ name: 'new' }), limits)).toMatchObject({
+  expect(decide(situationOf(asking(14), noon + second, limits), queryFor({ name: 'new' }))).toMatchObject({
     kind: 'deny',
     denial: { cause: 'full', retryAt: noon + second + minute },
   });
   const query = queryFor({ name: 'name 10', unusable: ['10'] });
-  expect(decide(record, noon, query, limitsWith(bytes)).kind).toBe('reserve');
+  expect(decide(situationOf(record, noon, limitsWith(bytes)), query).kind).toBe('reserve');
 });
 
 test('a record keeps room for a token that is as large as its largest one', () => {
   const large = recordWith([openAt(noon)], { tokens: [tokenWith({ sealed: 's'.repeat(20_000) })] });
-  const fits = (one: typeof large, maxBytes: number) => hasRoom(one, noon, limitsWith(maxBytes));
+  const fits = (one: typeof large, maxBytes: number) => hasRoom(situationOf(one, noon, limitsWith(maxBytes)));
   expect([fits(large, 40_000), fits(large, 42_000)]).toEqual([false, true]);
   const small = recordWith([openAt(noon)]);
   expect([fits(small, 2_000), fits(small, 3_000)]).toEqual([false, true]);
@@ -72,13 +84,13 @@ test('a full record may have room when a token has expired or a request has ende
 
 test('a caller whose token has no room in the record is refused until it may have', () => {
   const caller = { name: 'new', keyId: 'key', secretId: 'secret' };
-  const full = limitsWith(fitted(record, noon, usual).text.length - 10_000);
-  expect(refusedUntil(record, noon, caller, usual)).toBeUndefined();
-  expect(refusedUntil(record, noon, caller, full)).toEqual({ until: noon + minute, cause: 'full' });
-  expect(refusedUntil(record, noon, { ...caller, name: 'name 10' }, full)).toBeUndefined();
-  expect(refusedUntil(record, noon, caller, full, 'reset')).toBeUndefined();
+  const full = limitsWith(fitted(situationOf(record)).text.length - 10_000);
+  expect(refusedUntil(situationOf(record), caller)).toBeUndefined();
+  expect(refusedUntil(situationOf(record, noon, full), caller)).toEqual({ until: noon + minute, cause: 'full' });
+  expect(refusedUntil(situationOf(record, noon, full), { ...caller, name: 'name 10' })).toBeUndefined();
+  expect(refusedUntil(situationOf(record, noon, full), caller, 'reset')).toBeUndefined();
   const later = { until: noon + 5 * minute, at: noon, kind: 'refused', status: 429 } as const;
-  expect(refusedUntil({ ...record, later }, noon, caller, full)).toEqual({
+  expect(refusedUntil(situationOf({ ...record, later }, noon, full), caller)).toEqual({
     until: noon + 5 * minute,
     cause: 'rate_limited',
   });

@@ -16,6 +16,7 @@ import {
   refusedAt,
   seed,
   several,
+  situationOf,
   statedBy,
   termOf,
   tokenWith,
@@ -24,7 +25,7 @@ import {
   usual,
 } from './support/records.ts';
 
-const compacted = (record: LedgerRecord, now = noon) => compact(record, now, usual);
+const compacted = (record: LedgerRecord, now = noon) => compact(situationOf(record, now));
 const requests = limitsFor([{ tokens: 150, windowMs: day, counts: 'requests' }], undefined, 'durable');
 const sumsOf = ({ spent }: LedgerRecord) => spent.filter((one) => !isOneRequest(one));
 
@@ -46,7 +47,7 @@ describe('requests', () => {
 
   test('of a long window become sums of its hundredths', () => {
     const rows = several(400, (index) => issuedAt(noon - 20 * day + index * hour));
-    const { spent } = compact(recordWith(rows), noon, oneWindow(1_000, 30 * day));
+    const { spent } = compact(situationOf(recordWith(rows), noon, oneWindow(1_000, 30 * day)));
     expect(spent.length).toBeLessThan(150 + 250 / 7 + 2);
     expect(used({ ...recordWith(spent) }, noon, oneWindow(1_000, 30 * day))).toBe(400);
   });
@@ -56,11 +57,11 @@ describe('requests', () => {
       const at = noon - 10 * hour + index;
       return [issuedAt, unknownAt, refusedAt][index % 3]?.(at) ?? issuedAt(at);
     });
-    const record = compact(recordWith(rows), noon, requests);
+    const record = compact(situationOf(recordWith(rows), noon, requests));
     expect(sumsOf(record).map(({ tokens }) => tokens)).toEqual([20, 20, 20]);
     expect([used(record, noon, usual), used(record, noon, requests)]).toEqual([140, 210]);
     const more = several(60, (index) => issuedAt(noon + index));
-    const next = compact({ ...record, spent: [...record.spent, ...more] }, noon + minute, requests);
+    const next = compact(situationOf({ ...record, spent: [...record.spent, ...more] }, noon + minute, requests));
     expect(sumsOf(next).slice(0, 3)).toEqual(sumsOf(record));
   });
 
@@ -90,13 +91,13 @@ describe('requests', () => {
     expect(compacted(recordWith([issuedAt(noon - 7 * day)])).completeSince).toBe(noon - 30 * day);
     const record = compacted(recordWith([issuedAt(noon - 9 * day)]));
     expect(record.spent).toEqual([]);
-    expect(tightest(roomsIn(record, noon, oneWindow(150, 20 * day), 'cold'))).toMatchObject({ room: 28 });
+    expect(tightest(roomsIn(situationOf(record, noon, oneWindow(150, 20 * day)), 'cold'))).toMatchObject({ room: 28 });
   });
 
   test('that were refused are dropped, unless requests count', () => {
     const many = several(40, (index) => refusedAt(noon - hour + index));
     expect(compacted(recordWith(many)).spent).toEqual([]);
-    expect(compact(recordWith(many), noon, requests).spent).toHaveLength(40);
+    expect(compact(situationOf(recordWith(many), noon, requests)).spent).toHaveLength(40);
     const limits = [statedBy('other', { ...termOf(usual), counts: 'requests' }, noon)];
     expect(compacted(recordWith(many, { limits })).spent).toHaveLength(40);
   });
@@ -108,10 +109,10 @@ describe('requests', () => {
       return issuedAt(noon - 20 * hour + index * minute, { reason: 'rejected' });
     });
     const record = recordWith([...renewals, ...several(150, (index) => issuedAt(noon - hour + index * second))]);
-    const next = compact(record, noon, limits);
+    const next = compact(situationOf(record, noon, limits));
     expect(next.spent.slice(0, -150).map(({ reason }) => reason)).toEqual(several(6, () => 'rejected'));
     const untilIn = (one: LedgerRecord) => {
-      const holds = holdsOf(one, { name: 'orders', keyId: 'key', secretId: 'secret' }, 'rejected', limits);
+      const holds = holdsOf({ record: one, limits }, { name: 'orders', keyId: 'key', secretId: 'secret' }, 'rejected');
       return holds.find(({ kind }) => kind === 'rejections')?.until ?? 0;
     };
     expect(untilIn(record)).toBe(leavesAt(renewals[0] as Spent, termOf(limits)));
@@ -190,14 +191,14 @@ test(`nothing that counts or paces changes (seed ${seed})`, () => {
   const limits = [usual, oneWindow(20), oneWindow(40, hour), requests];
   const reasons: readonly IssuanceReason[] = ['cold', 'refresh', 'rejected', 'reset'];
   const law = fc.property(anyRecord, fc.constantFrom(...limits), (record, agreement) => {
-    const next = compact(record, noon, agreement);
+    const next = compact(situationOf(record, noon, agreement));
     for (const at of [noon, noon + hour, noon + day])
       expect(used(next, at, agreement)).toBe(used(record, at, agreement));
     for (const name of [...names, 'new'])
       for (const reason of reasons) {
         const caller = { name, keyId: 'key', secretId: 'secret' };
         const untilIn = (one: LedgerRecord) =>
-          Math.max(noon, ...holdsOf(one, caller, reason, agreement).map(({ until }) => until));
+          Math.max(noon, ...holdsOf({ record: one, limits: agreement }, caller, reason).map(({ until }) => until));
         expect(untilIn(next)).toBe(untilIn(record));
       }
   });

@@ -12,6 +12,7 @@ import {
   recordWith,
   refusedAt,
   several,
+  situationOf,
   statedBy,
   termOf,
   unknownAt,
@@ -22,7 +23,7 @@ import {
 const term = termOf(usual);
 const requests = limitsFor([{ tokens: 150, windowMs: day, counts: 'requests' }], undefined, 'durable');
 const roomFor = (record: LedgerRecord, reason: IssuanceReason = 'cold', now = noon) =>
-  tightest(roomsIn(record, now, usual, reason));
+  tightest(roomsIn(situationOf(record, now), reason));
 const issuedSince = (at: number, count: number) => several(count, (index) => issuedAt(at + index));
 
 describe('what counts', () => {
@@ -84,7 +85,7 @@ describe('the room', () => {
     const full = recordWith(issuedSince(noon - 2 * hour, 115), { completeSince: noon - hour });
     expect(roomFor(full)).toMatchObject({ room: 0, newRecord: undefined });
     const none = recordWith([], { completeSince: noon });
-    expect(tightest(roomsIn(none, noon, oneWindow(150, day, 0), 'cold')).newRecord).toBeUndefined();
+    expect(tightest(roomsIn(situationOf(none, noon, oneWindow(150, day, 0)), 'cold')).newRecord).toBeUndefined();
   });
 
   test('of a record that allows fewer tokens at first comes when that rule or its tokens end', () => {
@@ -103,7 +104,8 @@ describe('the room', () => {
       { tokens: 50, windowMs: day },
     ];
     const limits = limitsFor(windows, undefined, 'durable');
-    const full = (spent: readonly Spent[], now: number) => tightest(roomsIn(recordWith(spent), now, limits, 'cold'));
+    const full = (spent: readonly Spent[], now: number) =>
+      tightest(roomsIn(situationOf(recordWith(spent), now, limits), 'cold'));
     expect(full(issuedSince(noon, 8), noon + 9)).toMatchObject({ term: { windowMs: hour }, room: 0 });
     expect(full(issuedSince(noon - 5 * hour, 37), noon)).toMatchObject({ term: { windowMs: day }, room: 0 });
     expect(full([], noon)).toMatchObject({ term: { windowMs: hour }, room: 8 });
@@ -113,13 +115,13 @@ describe('the room', () => {
     const other = statedBy('other', { tokens: 10, windowMs: day, reserve: 0 }, noon - hour / 2);
     const record = recordWith(issuedSince(noon - hour, 10), { limits: [other] });
     expect(roomFor(record)).toMatchObject({ own: false, room: 0, roomAt: noon + hour / 2 });
-    expect(roomsIn(record, noon + hour / 2, usual, 'cold')).toHaveLength(1);
+    expect(roomsIn(situationOf(record, noon + hour / 2), 'cold')).toHaveLength(1);
   });
 
   test('counts where members of a fleet disagree about what counts by both', () => {
     const [ofRequests] = requests.terms;
     const record = recordWith([refusedAt(noon - hour)], { limits: [statedBy('other', ofRequests as never, noon)] });
-    const rooms = roomsIn(record, noon, usual, 'cold');
+    const rooms = roomsIn(situationOf(record), 'cold');
     expect(rooms.map(({ used, own }) => [used, own])).toEqual([
       [0, true],
       [1, false],
@@ -132,7 +134,7 @@ describe('the share of renewals that 401s cause', () => {
     several(count, (index) => issuedAt(noon - 20 * hour + index, { id: `${name} ${index}`, name, reason: 'rejected' }));
   const shareAt = (spent: readonly Spent[]) => {
     const record = recordWith(spent);
-    return Math.max(...enforcedTerms(record, usual).map((enforced) => rejectedShareAt(record, enforced)));
+    return Math.max(...enforcedTerms(situationOf(record)).map((enforced) => rejectedShareAt(record, enforced)));
   };
 
   test('is one for all tokens', () => {

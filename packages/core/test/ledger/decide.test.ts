@@ -8,7 +8,7 @@ import { day, hour, minute, noon, second } from '../support/instants.ts';
 import { issued, issuedAt, openAt, queryFor, recordWith, several, tokenWith, tried, usual } from './support/records.ts';
 
 const decision = (record: LedgerRecord, fields: Partial<Query> = {}, now = noon, limits: Limits = usual) =>
-  decide(record, now, queryFor(fields), limits);
+  decide({ record, now, limits }, queryFor(fields));
 const token = tokenWith({ generation: noon - hour, expiresAt: noon + hour });
 const withToken = recordWith([issuedAt(noon - hour, { id: 'token' })], { tokens: [token] });
 

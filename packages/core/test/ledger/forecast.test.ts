@@ -18,6 +18,7 @@ import {
   refusedAt,
   seed,
   several,
+  situationOf,
   statedBy,
   termOf,
   unknownAt,
@@ -38,11 +39,11 @@ describe(`in any record (seed ${seed})`, () => {
   test('as many callers as are said get a token each, and the next one does not', () => {
     let some = 0;
     const law = fc.property(plain, (record) => {
-      const said = availableFor('cold', record, noon, caller, limits);
+      const said = availableFor('cold', situationOf(record, noon, limits), caller);
       let [next, served] = [record, 0];
       for (; ; served++) {
         const query = queryFor({ ...caller, id: `${served}`, unusable: everyToken(next) });
-        const decision = decide(next, noon, query, limits);
+        const decision = decide(situationOf(next, noon, limits), query);
         if (decision.kind !== 'reserve') break;
         next = settle(decision.record, noon, decision.reserved, issued(decision.reserved, noon));
       }
@@ -59,9 +60,9 @@ describe(`in any record (seed ${seed})`, () => {
   test('a caller that is refused gets a token at the instant that is said, and not before', () => {
     let refused = 0;
     const law = fc.property(plain, (record) => {
-      const refusal = refusedUntil(record, noon, caller, limits);
+      const refusal = refusedUntil(situationOf(record, noon, limits), caller);
       const query = queryFor({ ...caller, unusable: everyToken(record) });
-      const kindAt = (at: number) => decide(record, at, query, limits).kind;
+      const kindAt = (at: number) => decide(situationOf(record, at, limits), query).kind;
       if (!refusal) {
         expect(['reserve', 'wait']).toContain(kindAt(noon));
         return;
@@ -77,7 +78,7 @@ describe(`in any record (seed ${seed})`, () => {
 
 describe('the number of tokens that can be issued now', () => {
   const available = (record: LedgerRecord, purpose: 'cold' | 'rejected' | 'reset' = 'cold') =>
-    availableFor(purpose, record, noon, caller, usual);
+    availableFor(purpose, situationOf(record), caller);
 
   test('is the room of the tightest window, if all requests succeed', () => {
     expect([available(recordWith([])), available(recordWith([]), 'reset')]).toEqual([110, 120]);
@@ -101,7 +102,7 @@ describe('the number of tokens that can be issued now', () => {
 
 describe('the instant at which nothing is left', () => {
   const spentBy = (spent: readonly Spent[], agreement: Limits = usual, fields: Partial<LedgerRecord> = {}) =>
-    spentAt(recordWith(spent, fields), noon, agreement);
+    spentAt(situationOf(recordWith(spent, fields), noon, agreement));
   const every = (ms: number, count: number) =>
     several(count, (index) => issuedAt(noon - index * ms, { id: `${index}` }));
 

@@ -11,7 +11,18 @@ import {
 } from '../../src/ledger/orders.ts';
 import { type LedgerRecord, newRecord, resetUpTo } from '../../src/ledger/record.ts';
 import { hour, minute, noon } from '../support/instants.ts';
-import { issued, issuedAt, recordWith, refusedAt, termOf, tokenWith, tried, used, usual } from './support/records.ts';
+import {
+  issued,
+  issuedAt,
+  recordWith,
+  refusedAt,
+  situationOf,
+  termOf,
+  tokenWith,
+  tried,
+  used,
+  usual,
+} from './support/records.ts';
 
 const token = tokenWith({ generation: noon - hour });
 const withToken = recordWith([issuedAt(noon - hour, { id: 'token' })], { tokens: [token] });
@@ -92,7 +103,7 @@ describe('orders to try again', () => {
 describe('what somebody says of tokens that the record has not seen', () => {
   const said = (id: string, tokens: number) => ({ id, tokens, by: 'provider', reason: 'a count' });
   const stated = (record: LedgerRecord, now: number, tokens: number, id = 'said') =>
-    withStated(record, now, said(id, tokens), usual);
+    withStated(situationOf(record, now), said(id, tokens));
   const { settledMs, pendingMs } = termOf(usual);
 
   test('counts from then on, and is listed', () => {
@@ -115,7 +126,7 @@ describe('what somebody says of tokens that the record has not seen', () => {
 
   test('makes a new record complete, also if it is nothing', () => {
     const young = recordWith([], { completeSince: noon - hour });
-    const roomOf = (record: LedgerRecord) => tightest(roomsIn(record, noon, usual, 'cold')).room;
+    const roomOf = (record: LedgerRecord) => tightest(roomsIn(situationOf(record), 'cold')).room;
     expect(roomOf(young)).toBe(28);
     expect(roomOf(stated(young, noon, 10) as LedgerRecord)).toBe(100);
     expect(roomOf(stated(young, noon, 0) as LedgerRecord)).toBe(110);

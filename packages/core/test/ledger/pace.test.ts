@@ -16,6 +16,7 @@ import {
   recordWith,
   refused,
   several,
+  situationOf,
   statedBy,
   type Tried,
   tokenWith,
@@ -33,7 +34,7 @@ function holds(
   now = noon,
   reason: IssuanceReason = 'cold',
 ): [Hold['kind'], number][] {
-  return holdsOf(record, callerOf(name), reason, usual)
+  return holdsOf(situationOf(record), callerOf(name), reason)
     .filter(({ until }) => until > now)
     .map(({ kind, until }) => [kind, until - now]);
 }
@@ -97,7 +98,9 @@ describe('back-off', () => {
     ['a request that never reached the endpoint', unreachable, 'backoff'],
   ])('says what came of the last request: %s', (_, answer, kind) => {
     const { record, now } = rows(2, answer);
-    expect(holdsOf(record, callerOf('orders'), 'cold', usual).find((hold) => hold.name === 'orders')).toMatchObject({
+    expect(
+      holdsOf(situationOf(record), callerOf('orders'), 'cold').find((hold) => hold.name === 'orders'),
+    ).toMatchObject({
       kind,
       count: 2,
       last: { at: now },
@@ -139,7 +142,7 @@ describe('requests under way', () => {
       return openAt(noon - second, { id, name: id, generation: noon + index, until: noon + minute + index, ...fields });
     });
   const waitsFor = (record: LedgerRecord, name = 'another', now = noon) =>
-    waitedFor(record, now, callerOf(name), usual).length;
+    waitedFor(situationOf(record, now), callerOf(name)).length;
 
   test('are an eighth of the usable tokens', () => {
     expect([0, 1, 14, 15].map((count) => waitsFor(recordWith(open(count))))).toEqual([0, 0, 0, 15]);
@@ -148,14 +151,14 @@ describe('requests under way', () => {
 
   test('are 256 at most, and one at least', () => {
     const mostWith = (tokens: number) =>
-      mostUnderWay(recordWith([]), noon, limitsFor([{ tokens, windowMs: day }], 0, 'durable'));
+      mostUnderWay(situationOf(recordWith([]), noon, limitsFor([{ tokens, windowMs: day }], 0, 'durable')));
     expect([1, 15, 80, 1_000_000].map(mostWith)).toEqual([1, 1, 10, 256]);
-    expect(mostUnderWay(recordWith([]), noon, { ...usual, terms: [] })).toBe(256);
+    expect(mostUnderWay(situationOf(recordWith([]), noon, { ...usual, terms: [] }))).toBe(256);
   });
 
   test('are fewer while others state a smaller limit', () => {
     const limits = [statedBy('other', { tokens: 16, windowMs: day, reserve: 0 }, noon)];
-    const most = (now: number) => mostUnderWay(recordWith([], { limits }), now, usual);
+    const most = (now: number) => mostUnderWay(situationOf(recordWith([], { limits }), now));
     expect([most(noon), most(noon + hour)]).toEqual([2, 15]);
   });
 
@@ -178,7 +181,7 @@ describe('requests under way', () => {
   test('are as many as ever two days after the last failure', () => {
     const { record, now } = failures(['orders', 'orders']);
     const aloneAfter = (ms: number) => {
-      const later = compact(record, now + ms, usual);
+      const later = compact(situationOf(record, now + ms));
       return [isAlone(later, callerOf('orders')), isAlone(later, callerOf('another'))];
     };
     expect([2 * day, 2 * day + 1].map(aloneAfter)).toEqual([
@@ -200,7 +203,9 @@ describe('what the endpoint says', () => {
     expect(holds(record, 'invoices', now)).toEqual([[held, hour]]);
     const settled = settle(record, now + second, underWay, issued(underWay, now + second));
     expect(holds(settled, 'invoices', now)).toEqual([[held, hour]]);
-    expect(holdsOf(record, callerOf('invoices'), 'cold', usual).find(({ kind }) => kind === held)?.last).toMatchObject({
+    expect(
+      holdsOf(situationOf(record), callerOf('invoices'), 'cold').find(({ kind }) => kind === held)?.last,
+    ).toMatchObject({
       status,
       at: now,
     });
@@ -235,7 +240,7 @@ describe('refusals', () => {
         {},
         refused(status, status === 403 ? { oauthError: 'other' } : {}),
       );
-      return holdsOf(record, { ...callerOf('orders'), ...caller }, 'cold', usual)
+      return holdsOf(situationOf(record), { ...callerOf('orders'), ...caller }, 'cold')
         .filter(({ until }) => until > now)
         .map(({ kind, name }) => [kind, name]);
     };
@@ -265,7 +270,7 @@ describe('refusals', () => {
       { instance: 'replica 2' },
       refused(401, { oauthError: 'invalid_client' }),
     );
-    expect(allHolds(record, usual)).toMatchObject([
+    expect(allHolds(situationOf(record))).toMatchObject([
       {
         kind: 'credentials',
         until: now + 5 * minute,
@@ -314,7 +319,7 @@ describe('renewals', () => {
     expect(state.record.spent.map(({ died }) => died)).toEqual([undefined, undefined, undefined, true, true]);
     const share = several(40, (index) => issuedAt(noon - index, { id: `${index}`, reason: 'rejected', died: true }));
     const caller = { ...callerOf('orders'), died: true };
-    const until = Math.max(...holdsOf(recordWith(share), caller, 'rejected', usual).map((hold) => hold.until));
+    const until = Math.max(...holdsOf(situationOf(recordWith(share)), caller, 'rejected').map((hold) => hold.until));
     expect(until).toBeGreaterThan(noon + 25 * hour);
   });
 
@@ -377,7 +382,7 @@ test('the holds that people see are those of the pace, each once', () => {
   const { record: before, now } = tried(failed.record, failed.now, { name: 'stock', id: 'refused' }, refused(404));
   const renewAfter = now + hour;
   const record = { ...before, tokens: [tokenWith({ name: 'renewed', renewAfter })] };
-  const seen = allHolds(record, usual).filter(({ until }) => until > now);
+  const seen = allHolds(situationOf(record)).filter(({ until }) => until > now);
   expect(seen.map(({ until }) => until)).toEqual(seen.map(({ until }) => until).sort((a, b) => a - b));
   expect(new Set(seen.map((hold) => JSON.stringify(hold))).size).toBe(seen.length);
   for (const name of ['orders', 'invoices', 'stock', 'new']) {

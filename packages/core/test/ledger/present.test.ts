@@ -13,6 +13,7 @@ import {
   refusedAt,
   seenAt,
   several,
+  situationOf,
   statedBy,
   termOf,
   tokenWith,
@@ -128,7 +129,7 @@ describe('a record that was lost', () => {
   test('that was begun by others, to whom only tokens count, does not know the requests that count', () => {
     const requests = { ...termOf(oneWindow(150)), counts: 'requests' as const };
     const before = recordWith([issuedAt(noon - 2 * hour)], { limits: [statedBy('any', requests, noon - hour)] });
-    const begun = withStatement(newRecord('other', noon - minute), noon - minute, usual, 'other');
+    const begun = withStatement(situationOf(newRecord('other', noon - minute), noon - minute), 'other');
     const seen = seenAt(before, noon - 2 * minute, 2 * minute);
     expect(shown({ ...begun, sequence: 1 }, seen).record.completeSince).toBe(noon);
   });

@@ -19,7 +19,7 @@ import {
   termsOf,
   truth,
 } from './support/fleet.ts';
-import { oneWindow, queryFor, seed, seenAt } from './support/records.ts';
+import { oneWindow, queryFor, seed, seenAt, situationOf } from './support/records.ts';
 
 /** So many random histories have each property. `RUNS=10000` tries more. */
 const runs = Number(process.env['RUNS'] ?? 40);
@@ -230,7 +230,7 @@ describe(`any record (${many} of them, seed ${seed})`, () => {
   function asked(record: LedgerRecord, at: number, name: string, reason: (typeof reasons)[number], limits: Limits) {
     const { record: whole } = present(record, undefined, at, 'another record');
     const query = queryFor({ name, reason, unusable: record.tokens.map(({ id }) => id) });
-    return decide(whole, at, query, limits);
+    return decide(situationOf(whole, at, limits), query);
   }
 
   test('denies until `retryAt` and not after it, and what it allows it goes on allowing', { timeout }, () => {
@@ -286,8 +286,8 @@ describe(`any record (${many} of them, seed ${seed})`, () => {
         };
         for (const reason of reasons) {
           const query = queryFor({ name, reason, unusable: one.tokens.slice(1).map((token) => token.id) });
-          const { record: _, ...expected } = { record: one, ...decide(one, noon, query, limits) };
-          expect(decide(hinted, noon, query, limits)).toMatchObject(expected);
+          const { record: _, ...expected } = { record: one, ...decide(situationOf(one, noon, limits), query) };
+          expect(decide(situationOf(hinted, noon, limits), query)).toMatchObject(expected);
         }
       },
     );

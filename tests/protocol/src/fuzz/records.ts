@@ -62,16 +62,16 @@ export function grownRecord(seed: number): {
   for (let step = random.integer(0, 12); step > 0; step--) {
     now += Math.round(random.between(1, 4 * 3_600_000));
     const found = present(record, undefined, now, 'another').record;
-    record = withStatement(found, now, limits, `process ${step % 3}`);
-    record = { ...compact(record, now, limits), sequence: record.sequence + 1 };
+    record = withStatement({ record: found, now, limits }, `process ${step % 3}`);
+    record = { ...compact({ record, now, limits }), sequence: record.sequence + 1 };
     const query = drawnQuery(random);
     const { name, keyId, instance } = query;
     const order = { id: `order ${step}`, by: instance };
     if (random.chance(0.1)) record = withCompromise(record, now, { id: order.id, name, keyId, instance });
     if (random.chance(0.1)) record = withRetry(record, now, order);
     if (random.chance(0.1))
-      record = withStated(record, now, { ...order, reason: 'a count', tokens: 2 }, limits) ?? record;
-    const decision = decide(record, now, query, limits);
+      record = withStated({ record, now, limits }, { ...order, reason: 'a count', tokens: 2 }) ?? record;
+    const decision = decide({ record, now, limits }, query);
     if (decision.kind !== 'reserve') continue;
     record = decision.record;
     if (random.chance(0.2)) continue;

@@ -45,7 +45,7 @@ const statuses = fc.oneof(
 
 /** Returns the number of tokens that count in all enforced terms together, the number of terms, and true if all of them have room. */
 function rooms(record: LedgerRecord, now: number) {
-  const found = roomsIn(record, now, limits, 'reset');
+  const found = roomsIn({ record, now, limits }, 'reset');
   const counts = found.reduce((sum, { used }) => sum + used, 0);
   return { counts, terms: found.length, hasRoom: found.every(({ used, term }) => used < term.usable) };
 }
@@ -251,13 +251,13 @@ export const targets: Readonly<Record<string, Target>> = {
       const { record, now } = present(loaded, seen, begun + shiftMs, 'another record');
       const query = drawnQuery(random);
       const before = rooms(record, now);
-      const decision = decide(record, now, query, limits);
+      const decision = decide({ record, now, limits }, query);
       if (decision.kind === 'reserve') {
         // No record talks core into a token above the limit.
         const after = rooms(decision.record, now);
         assert(before.hasRoom && after.counts === before.counts + before.terms);
         // What is reserved once is not reserved again, and a reset that the record had lost is in it.
-        assert.deepEqual(decide(decision.record, now, query, limits), decision);
+        assert.deepEqual(decide({ record: decision.record, now, limits }, query), decision);
         const remembered = now < query.resetUpTo + 31 * day ? query.resetUpTo : 0;
         assert(resetUpTo(decision.record, query.name) >= remembered);
       }

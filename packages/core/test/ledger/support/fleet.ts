@@ -8,7 +8,7 @@ import { present } from '../../../src/ledger/present.ts';
 import { type LedgerRecord, newRecord, type Spent, type Term, tokenOf } from '../../../src/ledger/record.ts';
 import { type Answer, settle } from '../../../src/ledger/settle.ts';
 import { day, hour, minute, noon, second } from '../../support/instants.ts';
-import { ambiguous, issued, refused, unreachable } from './records.ts';
+import { ambiguous, issued, refused, situationOf, unreachable } from './records.ts';
 
 /** A request has its effect within this time, or never. */
 const effectMs = 5 * minute;
@@ -156,7 +156,7 @@ const fleetWith = (tokens: fc.Arbitrary<number>): fc.Arbitrary<Fleet> =>
         return limitsFor(terms, reserve, durability);
       });
       const started = limits.reduce(
-        (record, each, index) => withStatement(record, noon, each, `process ${index}`),
+        (record, each, index) => withStatement(situationOf(record, noon, each), `process ${index}`),
         newRecord('record', noon - 30 * day),
       );
       const nothing = { requests: [], underWay: [], unwritten: [], written: [], said: [] };
@@ -192,7 +192,7 @@ function some<Member>(members: readonly Member[], which: number, count: number):
 /** The record as a process reads it. */
 function readBy({ record, now, limits }: Fleet, process: number): LedgerRecord {
   const { record: whole } = present(record, undefined, now, 'another record');
-  return withStatement(whole, now, limitsOf(limits, process), `process ${process}`);
+  return withStatement(situationOf(whole, now, limitsOf(limits, process)), `process ${process}`);
 }
 
 function limitsOf(limits: readonly Limits[], process: number): Limits {
@@ -201,7 +201,8 @@ function limitsOf(limits: readonly Limits[], process: number): Limits {
 
 /** The fleet after a process wrote the record. */
 function writtenBy(fleet: Fleet, process: number, next: LedgerRecord): Fleet {
-  const record = { ...compact(next, fleet.now, limitsOf(fleet.limits, process)), sequence: fleet.record.sequence + 1 };
+  const compacted = compact(situationOf(next, fleet.now, limitsOf(fleet.limits, process)));
+  const record = { ...compacted, sequence: fleet.record.sequence + 1 };
   return { ...fleet, record, statedAt: fleet.statedAt.with(process, fleet.now) };
 }
 
@@ -268,7 +269,7 @@ export function after(fleet: Fleet, step: Step, onReserved: (fleet: Fleet, proce
     case 'say': {
       const { tokens } = step;
       const said = { id: `said ${fleet.copy}${fleet.record.sequence}`, by: 'somebody', reason: 'a count', tokens };
-      const record = withStated(readBy(fleet, 0), fleet.now, said, limitsOf(fleet.limits, 0));
+      const record = withStated(situationOf(readBy(fleet, 0), fleet.now, limitsOf(fleet.limits, 0)), said);
       if (!record) return fleet;
       return { ...writtenBy(fleet, 0, record), said: [...fleet.said, { at: fleet.now, tokens }] };
     }
@@ -285,7 +286,7 @@ function asking(fleet: Fleet, process: number, name: string, reason: 'cold' | 'r
     cached: reason === 'refresh' ? stored : undefined,
     unusable: reason === 'rejected' ? [stored?.id] : [],
   };
-  const decision = decide(record, fleet.now, query, limitsOf(fleet.limits, process));
+  const decision = decide(situationOf(record, fleet.now, limitsOf(fleet.limits, process)), query);
   if (decision.kind !== 'reserve') return fleet;
   const { reserved } = decision;
   const request = { id: query.id, reservedAt: fleet.now, isOver: false };

@@ -4,6 +4,7 @@ import { decide, type Query } from '../../../src/ledger/decide.ts';
 import {
   type Limits,
   limitsFor,
+  type Situation,
   type StoreDurability,
   type TermLimits,
   termLimits,
@@ -35,6 +36,11 @@ export function oneWindow(
 }
 
 export const usual: Limits = oneWindow(150);
+
+/** A record at an instant, for a process with these limits. */
+export function situationOf(record: LedgerRecord, now: number = noon, limits: Limits = usual): Situation {
+  return { record, now, limits };
+}
 
 /** The numbers of the first term. */
 export function termOf({ terms: [term], durability }: Limits): TermLimits {
@@ -120,7 +126,7 @@ export function tried(
   let at = from;
   for (;;) {
     const { record: whole } = present(record, undefined, at, 'another record');
-    const decision = decide(whole, at, queryFor(fields), limits);
+    const decision = decide(situationOf(whole, at, limits), queryFor(fields));
     if (decision.kind === 'deny') at = decision.denial.retryAt;
     else if (decision.kind === 'wait') at = decision.until;
     else if (decision.kind === 'reserve') {
