@@ -1,10 +1,25 @@
 import type { TokenSource } from '@service-auth/core';
-import { checkIsRejected, checkTokenSource, ownProperties } from '@service-auth/core/http';
-import axios, { type AxiosInstance, type InternalAxiosRequestConfig } from 'axios';
-import { createDispatch } from './dispatch.ts';
+import {
+  checkIsRejected,
+  checkTokenSource,
+  ownProperties,
+  rejectsToken,
+  sendWithToken,
+  tokenBypassed,
+  tokenNotSent,
+  tokenRejected,
+} from '@service-auth/core/http';
+import axios, {
+  type AxiosInstance,
+  type AxiosRequestConfig,
+  type AxiosResponse,
+  type InternalAxiosRequestConfig,
+} from 'axios';
+import { createDispatch, type Dispatch, type Ending, settled } from './dispatch.ts';
+import { errorOfRequest } from './errors.ts';
+import { createExchange } from './exchange.ts';
 import type { IsRejected } from './judge.ts';
-import { refuseVersion } from './old-axios.ts';
-import { send } from './send.ts';
+import { headersOf, refuseOldCopy, refuseVersion } from './old-axios.ts';
 
 declare module 'axios' {
   interface AxiosRequestConfig {
@@ -107,4 +122,73 @@ function attach(host: Host | undefined): Attachment {
   };
   Object.defineProperty(host, attachmentKey, ownProperties({ value: attachment, configurable: true }));
   return attachment;
+}
+
+/**
+ * Sends a request that left the interceptors, with a token of the first of `clients` that covers
+ * its URL.
+ */
+function send(
+  config: InternalAxiosRequestConfig,
+  clients: Iterable<[auth: TokenSource, isRejected: IsRejected | undefined]>,
+  dispatch: Dispatch,
+): Promise<AxiosResponse> {
+  const headers = headersOf(config);
+  const authorization = headers.get('authorization');
+  // `Authorization: false` says that the request has none. An empty one or null is a leftover.
+  const isRefused = authorization === false && !config.auth;
+  const isOwn = !isRefused && (Boolean(config.auth) || authorization !== undefined);
+  if ((config.serviceAuth === false && Object.hasOwn(config, 'serviceAuth')) || isRefused) {
+    return dispatch.send(config).then(settled);
+  }
+  const url = requestUrl(config);
+  for (const [auth, isRejected] of clients) {
+    if (!auth.covers(url)) continue;
+    if (isOwn) {
+      auth.reportBypass?.();
+      return dispatch.send(config).then((ending) => settled(withCauseOf401(ending, tokenBypassed)));
+    }
+    refuseOldCopy(config, url);
+    const exchange = createExchange({ config, url, auth, isRejected }, dispatch);
+    return sendWithToken(auth, exchange).then(
+      (ending) => settled(exchange.wasRejected() ? withCause(ending, tokenRejected) : ending),
+      (error) => {
+        throw errorOfRequest(error, config);
+      },
+    );
+  }
+  return dispatch.send(config).then((ending) => {
+    return settled(isOwn ? ending : withCauseOf401(ending, () => tokenNotSent(url)));
+  });
+}
+
+function withCauseOf401(ending: Ending, create: () => Error): Ending {
+  return ending.response && rejectsToken(ending.response.status) ? withCause(ending, create) : ending;
+}
+
+/** Adds a `cause` to an error. An error that has one keeps it. */
+function withCause(ending: Ending, create: () => Error): Ending {
+  const { error } = ending;
+  if (error instanceof Error && error.cause === undefined) {
+    Object.defineProperty(error, 'cause', ownProperties({ value: create(), configurable: true, writable: true }));
+  }
+  return ending;
+}
+
+/**
+ * Returns the URL of a request as axios builds it, without `params`. `instance.getUri()` would
+ * merge all settings again, and in some versions of axios its result differs from the URL that is
+ * requested.
+ */
+function requestUrl({ baseURL, url, allowAbsoluteUrls }: AxiosRequestConfig): string {
+  const path = String(url ?? '');
+  const isAbsolute = /^([a-z][a-z\d+\-.]*:)?\/\//i.test(path);
+  if (!baseURL || (isAbsolute && allowAbsoluteUrls !== false)) return path;
+  return path ? `${withoutTrailingSlashes(String(baseURL))}/${path.replace(/^\/+/, '')}` : String(baseURL);
+}
+
+function withoutTrailingSlashes(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === '/') end -= 1;
+  return text.slice(0, end);
 }

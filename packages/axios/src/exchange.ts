@@ -2,20 +2,19 @@ import type { AccessToken, TokenSource } from '@service-auth/core';
 import {
   acceptsToken,
   discardBody,
+  isLoopback,
   isRedirect,
   isReplayable,
   listenToErrors,
   ownProperties,
   type SendWithTokenOptions,
 } from '@service-auth/core/http';
-import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
+import type { AxiosRequestConfig, AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import { createDeadline } from './deadline.ts';
 import type { Changes, Dispatch, Ending } from './dispatch.ts';
 import { hide, redactConfig } from './errors.ts';
-import { replayOf } from './form.ts';
 import { type IsRejected, judge } from './judge.ts';
 import { changesOf, type Hop, hopOfFetch, hopOfHttp, isFollowedHere, withHeaders } from './redirect.ts';
-import { isDirect } from './request-url.ts';
 
 /** A call whose URL `auth` covers. */
 export interface Call {
@@ -139,4 +138,41 @@ function failureOf(body: unknown): [message: string, code: string, cause?: unkno
   const { message, code } = Object(errored) as { message?: string; code?: string };
   if (!errored) return ['Request stream has been aborted', 'ERR_CANCELED'];
   return [message ?? 'The request stream failed', code ?? 'ERR_BAD_REQUEST', errored];
+}
+
+/**
+ * True if a request must ignore the proxies of the environment. Plain http is allowed for loopback
+ * because the token stays on this machine, and a proxy would take it away. A `proxy` in the
+ * configuration is the application's own choice and is used.
+ */
+export function isDirect({ proxy }: AxiosRequestConfig, url: string): boolean {
+  return !proxy && /^http:/i.test(url) && isLoopback(new URL(url));
+}
+
+/** A form of the package form-data. On Node, axios makes one of a plain object, too. */
+interface PackageForm {
+  /** The header, the value and the end of each field. The form removes what it has sent. */
+  readonly _streams: readonly unknown[];
+  getBoundary(): string;
+  getHeaders(): { readonly 'content-type': string };
+}
+
+const isText = (part: unknown): part is string | Uint8Array => typeof part === 'string' || part instanceof Uint8Array;
+
+/**
+ * Returns a function that gives a request its form again, as bytes. Call this before the form is
+ * sent. Undefined if the body is no form of the package form-data, or if a value is a stream.
+ */
+function replayOf(body: unknown): ((hop: Hop) => Hop) | undefined {
+  const form: Partial<PackageForm> = Object(body);
+  if (!Array.isArray(form._streams) || !form.getBoundary || !form.getHeaders) return undefined;
+  const end = `--${form.getBoundary()}--\r\n`;
+  const parts = form._streams.map((part, index) => (index % 3 === 2 ? '\r\n' : part));
+  if (parts.length > 0) parts.push(end);
+  if (!parts.every(isText)) return undefined;
+  const contentType = form.getHeaders()['content-type'];
+  return (hop) => {
+    const headers = hop.headers.concat({ 'content-type': contentType });
+    return { ...hop, data: Buffer.concat(parts.map((part) => Buffer.from(part))), headers };
+  };
 }

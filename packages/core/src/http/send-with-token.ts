@@ -1,6 +1,21 @@
 import type { AccessToken } from '../contract/access-token.ts';
 import type { TokenSource } from '../contract/token-source.ts';
-import { settledToken } from './settled-token.ts';
+
+/**
+ * Returns whether an answer with this status rejects the token, if the API has no other rule: 401
+ * (RFC 9110 section 15.5.2).
+ */
+export function rejectsToken(status: number): boolean {
+  return status === 401;
+}
+
+/**
+ * Returns whether an answer with this status, which does not reject the token, shows that the API
+ * accepted it: 200 to 399.
+ */
+export function acceptsToken(status: number): boolean {
+  return status >= 200 && status < 400;
+}
 
 /** Options of {@link replaceRejected}. */
 export interface ReplaceRejectedOptions {
@@ -31,6 +46,20 @@ export async function replaceRejected(
   if (!canResend) return undefined;
   const next = await auth.getToken({ signal, maxWaitMs });
   return next.authorization === token.authorization ? undefined : next;
+}
+
+const tokens = new WeakMap<Promise<AccessToken>, AccessToken>();
+
+/**
+ * Returns the token of a promise of `getToken()` that has been here before, and was fulfilled
+ * since. The client returns the same promise until it has another token, so a request need not wait
+ * for it again: that would take longer than the rest of an adapter. Undefined: wait for the
+ * promise.
+ */
+export function settledToken(promise: Promise<AccessToken>): AccessToken | undefined {
+  const token = tokens.get(promise);
+  if (!token) promise.then((settled) => tokens.set(promise, settled)).catch(() => {});
+  return token;
 }
 
 /** Options of {@link sendWithToken}. */

@@ -1,7 +1,7 @@
 import { type Encoded, encodeRecord } from './codec.ts';
 import { costOf, countsFrom } from './count.ts';
 import { currentTerms, keptTerms, type Situation, usualMaxBytes } from './limits.ts';
-import { hasEnded } from './pauses.ts';
+import { hasEnded } from './pace.ts';
 import {
   isOneRequest,
   isOpen,

@@ -1,6 +1,6 @@
 import { withReset } from './decide.ts';
 import { keptTerms, type Situation } from './limits.ts';
-import { oneMoreSpaced, spacedUntil } from './pauses.ts';
+import { oneMoreSpaced, spacedUntil } from './pace.ts';
 import { type LedgerRecord, type LogEntry, resetUpTo, type Spent, type StoredToken, tokenOf } from './record.ts';
 import { minute } from './units.ts';
 

@@ -1,6 +1,5 @@
 import { isAboutClient, isOfCredentials, type OAuthErrorCode } from './oauth-error.ts';
-import { anySecret } from './pace.ts';
-import { oneMore, oneMoreSpaced } from './pauses.ts';
+import { anySecret, oneMore, oneMoreSpaced } from './pace.ts';
 import {
   type Failures,
   type Hint,

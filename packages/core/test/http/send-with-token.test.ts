@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { type AccessToken, createAccessToken } from '../../src/contract/access-token.ts';
-import { replaceRejected, type SendWithTokenOptions, sendWithToken } from '../../src/http/index.ts';
+import {
+  acceptsToken,
+  rejectsToken,
+  replaceRejected,
+  type SendWithTokenOptions,
+  sendWithToken,
+  settledToken,
+} from '../../src/http/index.ts';
 import type { TokenSource } from '../../src/index.ts';
 
 const tokenNamed = (name: string) => createAccessToken(name, `jwt-${name}`, 0, 0);
@@ -203,5 +210,54 @@ describe('replaceRejected', () => {
     const { source, rejected, waits } = createSource('b');
     expect(await replaceRejected(source, tokenNamed('a'), { canResend: false })).toBeUndefined();
     expect({ rejected, waits }).toEqual({ rejected: ['a'], waits: [] });
+  });
+});
+
+test('401 alone rejects the token', () => {
+  expect([200, 302, 400, 401, 403, 407, 500].filter(rejectsToken)).toEqual([401]);
+});
+
+test('success and redirects show that the API accepted the token', () => {
+  // 0 is the status that fetch shows of a redirect in a browser.
+  expect([0, 101, 200, 204, 302, 304, 400, 401, 404, 500].filter(acceptsToken)).toEqual([200, 204, 302, 304]);
+});
+
+describe('the settled token', () => {
+  const token = tokenNamed('1');
+
+  test('the token of a promise is known from the second time on, once the promise is fulfilled', async () => {
+    let resolve = (_: typeof token) => {};
+    const promise = new Promise<typeof token>((fulfil) => {
+      resolve = fulfil;
+    });
+    expect(settledToken(promise)).toBeUndefined();
+    expect(settledToken(promise)).toBeUndefined();
+    resolve(token);
+    await promise;
+    expect(settledToken(promise)).toBe(token);
+    expect(settledToken(Promise.resolve(token))).toBeUndefined();
+  });
+
+  test('a promise that rejects stays unknown, and its error is for whoever waits for it', async () => {
+    const promise = Promise.reject(new Error('no token'));
+    expect(settledToken(promise)).toBeUndefined();
+    await expect(promise).rejects.toThrow('no token');
+    expect(settledToken(promise)).toBeUndefined();
+  });
+
+  test('a request is sent at once if the token of its promise is known', async () => {
+    const promise = Promise.resolve(token);
+    settledToken(promise);
+    await promise;
+    const sent: string[] = [];
+    const auth = { getToken: () => promise, invalidate: async () => {} };
+    const ending = sendWithToken(auth, {
+      send: async ({ value }) => sent.push(value),
+      isRejected: () => false,
+      canResend: () => false,
+      discard: () => {},
+    });
+    expect(sent).toEqual(['jwt-1']);
+    await ending;
   });
 });

@@ -5,10 +5,10 @@ import {
   oneMore,
   oneMoreSpaced,
   pauseAfter,
-  refusedUntil,
+  repeatedAt,
   spacedUntil,
   sparedUntil,
-} from '../../src/ledger/pauses.ts';
+} from '../../src/ledger/pace.ts';
 import { day, hour, minute, noon, second } from '../support/instants.ts';
 import { oneWindow, recordWith, several, termOf, unknownAt } from './support/records.ts';
 
@@ -50,7 +50,7 @@ describe('a row', () => {
   });
 
   test('of refusals has pauses of 5, 10, then 15 minutes', () => {
-    expect([1, 2, 3, 9].map((count) => refusedUntil({ count, at: noon }) - noon)).toEqual([
+    expect([1, 2, 3, 9].map((count) => repeatedAt({ count, at: noon }) - noon)).toEqual([
       5 * minute,
       10 * minute,
       15 * minute,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isDirect } from '../src/request-url.ts';
+import { isDirect } from '../src/exchange.ts';
 
 test.each([
   'http://localhost',
