@@ -1,8 +1,10 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { errorPathOf } from '../../tests/support/tools/packages/error-page.ts';
+import { root } from './repository.ts';
 
 /** The former addresses of pages that were merged into others, and where their readers go now. */
-export const redirects: Readonly<Record<string, string>> = {
+const moved: Readonly<Record<string, string>> = {
   chaos: 'reliability#how-was-it-tried',
   'decisions/0003-a-token-per-sealing-key': 'decisions/0003-what-the-secret-encrypts',
   'decisions/0005-checksum-not-signature': 'decisions/0003-what-the-secret-encrypts',
@@ -47,15 +49,30 @@ export const redirects: Readonly<Record<string, string>> = {
   'the-problem': 'comparison#why-isnt-a-shared-cache-enough',
 };
 
-/** Writes a page at each former address that sends its reader on. */
-export function writeRedirects(folder: string, base: string): void {
-  for (const [from, to] of Object.entries(redirects)) {
-    const file = join(folder, `${from}.html`);
+/** The addresses in the messages of each version that a changelog lists. The codes of errors stay, so the newest page knows those of every version. */
+export function redirectsOfErrors(changelog: string): Record<string, string> {
+  const versions = [...changelog.matchAll(/^## (\d\S*)$/gm)].map(([, version = '']) => version);
+  return Object.fromEntries(versions.map((version) => [errorPathOf(version), 'errors']));
+}
+
+const changelog = join(root, 'packages/core/CHANGELOG.md');
+
+/** All addresses that lead to a page of another address. */
+export const redirects: Readonly<Record<string, string>> = {
+  ...moved,
+  ...redirectsOfErrors(existsSync(changelog) ? readFileSync(changelog, 'utf8') : ''),
+};
+
+/** Writes a page at each of these addresses that sends its reader on, to the same part if the target names none. */
+export function writeRedirects(folder: string, base: string, from: Readonly<Record<string, string>> = redirects): void {
+  for (const [path, to] of Object.entries(from)) {
+    const file = join(folder, `${path}.html`);
     mkdirSync(dirname(file), { recursive: true });
     const address = base + to;
+    const part = to.includes('#') ? '' : `<script>location.replace('${address}' + location.hash)</script>`;
     writeFileSync(
       file,
-      `<!doctype html><meta charset="utf-8"><title>Moved</title><meta http-equiv="refresh" content="0; url=${address}"><link rel="canonical" href="${address}"><a href="${address}">This page has moved.</a>\n`,
+      `<!doctype html><meta charset="utf-8"><title>Moved</title>${part}<meta http-equiv="refresh" content="0; url=${address}"><link rel="canonical" href="${address}"><a href="${address}">This page has moved.</a>\n`,
     );
   }
 }

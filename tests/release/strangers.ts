@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { inParallel } from '../support/tools/in-parallel.ts';
 import { byDay, isNight } from '../support/tools/night.ts';
+import { errorPageOf } from '../support/tools/packages/error-page.ts';
 import { root } from '../support/tools/packages/packages.ts';
 import { type Client, clients, type Environment, install, npmOfNode20, runIn } from './clients.ts';
 import { type Project, projects, projectsOfNode20, watched, wrongEngine, wrongPeer } from './projects.ts';
@@ -51,7 +52,7 @@ async function tryProject({ published, folder, env }: Strangers, client: Client,
       .filter(([path, entry]) => typeof entry !== 'string' && needsNothingElse(path, project))
       .map(([path]) => manifest.name + path.slice(1)),
   );
-  writeFileSync(join(home, 'use.mjs'), programOf(project, specifiers));
+  writeFileSync(join(home, 'use.mjs'), programOf(project, specifiers, manifests[0]?.version ?? ''));
   await runIn(home, env, [...client.run, 'use.mjs']);
   const problems = wrongTree(client.installed(home), project, manifests[0]?.version ?? '');
   // By day the check `packed` compiles them. The compiler does not know Yarn's Plug'n'Play.
@@ -89,7 +90,7 @@ export function wrongTree(
 }
 
 /** Imports every entry. With the HTTP clients it also sends a request with each, and all have the same token. */
-function programOf({ ours }: Project, specifiers: readonly string[]): string {
+function programOf({ ours }: Project, specifiers: readonly string[], version: string): string {
   const imports = specifiers.map((specifier) => `await import('${specifier}');\n`).join('');
   if (!ours.includes('testing')) return imports;
   return `${imports}
@@ -103,6 +104,12 @@ function programOf({ ours }: Project, specifiers: readonly string[]): string {
     import got from 'got';
     import { Agent, request } from 'undici';
 
+    try {
+      createServiceAuth({});
+      throw new Error('Wrong options were accepted');
+    } catch ({ message }) {
+      if (!message.endsWith('${errorPageOf(version)}#err_config')) throw new Error('A message ends otherwise: ' + message);
+    }
     const service = await startTestService();
     const client = () => createServiceAuth(service.options);
     const url = service.options.baseUrl + '/api/v1/orders';

@@ -1,7 +1,7 @@
 // The messages that docs/errors.md shows are those that a program gets.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { errorPage } from '../src/contract/errors.ts';
+import { errorPage } from '../src/contract/error-page.ts';
 import { tokenRejected } from '../src/http/index.ts';
 import { createServiceAuthFromEnv, type ServiceAuthErrorCode } from '../src/index.ts';
 import { type Bed, createBed, failure, hour } from './support/bed.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { errorPage } from '../src/contract/errors.ts';
+import { errorPage } from '../src/contract/error-page.ts';
 import { isServiceAuthError, ServiceAuthError } from '../src/index.ts';
 
 test('an error says its code, its name and what to do, and carries the fields of its code', () => {

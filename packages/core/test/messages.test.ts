@@ -1,6 +1,6 @@
 // Each message tells people what happened and what to do, and never contains a value that could be a secret.
 import { describe, expect, test } from 'vitest';
-import { errorPage } from '../src/contract/errors.ts';
+import { errorPage } from '../src/contract/error-page.ts';
 import { createServiceAuth, fetchTransport, memoryStore, type ServiceAuthOptions } from '../src/index.ts';
 import { clientSecretPost, tlsClientAuth } from '../src/oauth2/index.ts';
 import { createBed, failure, hour } from './support/bed.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { errorPage } from '../src/contract/errors.ts';
+import { errorPage } from '../src/contract/error-page.ts';
 import { createUsageReader, type ServiceAuth, type ServiceAuthOptions } from '../src/index.ts';
 import { failuresInRow } from '../src/record/stored-record.ts';
 import { type Bed, createBed, day, failure, hour, minute, second } from './support/bed.ts';

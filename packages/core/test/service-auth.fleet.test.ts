@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { errorPage } from '../src/contract/errors.ts';
+import { errorPage } from '../src/contract/error-page.ts';
 import { decodeRecord, encodeRecord } from '../src/ledger/codec.ts';
 import type { LedgerRecord } from '../src/ledger/record.ts';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';

@@ -1,9 +1,7 @@
 import type { OAuthErrorCode } from '../ledger/oauth-error.ts';
+import { errorPage } from './error-page.ts';
 
 const brand = Symbol.for('@service-auth/error');
-
-/** The page about the errors. Each code has an anchor there: `#err_store`. */
-export const errorPage = 'https://github.com/service-auth/service-auth/blob/main/docs/errors.md';
 
 /** A problem of one option. It never contains the value of the option. */
 export interface ConfigProblem {
