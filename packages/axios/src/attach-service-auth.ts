@@ -133,14 +133,11 @@ function send(
   clients: Iterable<[auth: TokenSource, isRejected: IsRejected | undefined]>,
   dispatch: Dispatch,
 ): Promise<AxiosResponse> {
-  const headers = headersOf(config);
-  const authorization = headers.get('authorization');
+  const authorization = headersOf(config).get('authorization');
+  const isExempt = config.serviceAuth === false && Object.hasOwn(config, 'serviceAuth');
   // `Authorization: false` says that the request has none. An empty one or null is a leftover.
-  const isRefused = authorization === false && !config.auth;
-  const isOwn = !isRefused && (Boolean(config.auth) || authorization !== undefined);
-  if ((config.serviceAuth === false && Object.hasOwn(config, 'serviceAuth')) || isRefused) {
-    return dispatch.send(config).then(settled);
-  }
+  if (isExempt || (authorization === false && !config.auth)) return dispatch.send(config).then(settled);
+  const isOwn = Boolean(config.auth) || authorization !== undefined;
   const url = requestUrl(config);
   for (const [auth, isRejected] of clients) {
     if (!auth.covers(url)) continue;

@@ -14,7 +14,7 @@ import { createDeadline } from './deadline.ts';
 import type { Changes, Dispatch, Ending } from './dispatch.ts';
 import { hide, redactConfig } from './errors.ts';
 import { type IsRejected, judge } from './judge.ts';
-import { changesOf, type Hop, hopOfFetch, hopOfHttp, isFollowedHere, withHeaders } from './redirect.ts';
+import { changesOf, followsRedirects, type Hop, hopOfFetch, hopOfHttp, withHeaders } from './redirect.ts';
 
 /** A call whose URL `auth` covers. */
 export interface Call {
@@ -58,7 +58,7 @@ export function createExchange({ config, url, auth, isRejected }: Call, dispatch
       },
       ...(isLocal && { proxy: false as const }),
       redact: ['authorization', ...(config.redact ?? [])],
-      ...(isFollowedHere(config) && { fetchOptions: ownProperties({ ...config.fetchOptions, redirect: 'manual' }) }),
+      ...(followsRedirects(config) && { fetchOptions: ownProperties({ ...config.fetchOptions, redirect: 'manual' }) }),
     };
   }
 
@@ -69,7 +69,7 @@ export function createExchange({ config, url, auth, isRejected }: Call, dispatch
    */
   function nextHop({ response }: Ending): Hop | undefined {
     if (!response || !isRedirect(response.status) || response.request?.redirect !== 'manual') return undefined;
-    return isFollowedHere(config) ? hopOfFetch(response, hop, auth) : undefined;
+    return followsRedirects(config) ? hopOfFetch(response, hop, auth) : undefined;
   }
 
   function verdictOn(response: AxiosResponse | undefined): boolean | Promise<boolean> {

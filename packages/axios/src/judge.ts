@@ -15,7 +15,7 @@ export function judge(
 ): boolean | Promise<boolean> {
   if (!isRejected) return rejectsToken(response.status);
   const { status, statusText, data } = response;
-  const headers = headersOf(response, config);
+  const headers = answerHeadersOf(response, config);
   let isTransformed = false;
   let transformed: unknown;
   return isRejected({
@@ -51,7 +51,7 @@ function transform(
 }
 
 /** Returns a copy of the headers, because transformations may change it. */
-function headersOf({ headers }: AxiosResponse, config: InternalAxiosRequestConfig): AxiosHeaders {
+function answerHeadersOf({ headers }: AxiosResponse, config: InternalAxiosRequestConfig): AxiosHeaders {
   return (config.headers.constructor as typeof AxiosHeaders).concat(headers as AxiosHeaders);
 }
 

@@ -48,7 +48,7 @@ export function withHeaders(headers: AxiosRequestHeaders, others: object): Axios
  * True if this package follows the redirects of axios's fetch adapter: fetch itself would not
  * report them. The adapter then returns each redirect as an answer.
  */
-export function isFollowedHere({ fetchOptions, maxRedirects }: InternalAxiosRequestConfig): boolean {
+export function followsRedirects({ fetchOptions, maxRedirects }: InternalAxiosRequestConfig): boolean {
   return maxRedirects !== 0 && (fetchOptions?.['redirect'] ?? 'follow') === 'follow';
 }
 

@@ -69,7 +69,7 @@ export function serviceAuth(auth: TokenSource, { isRejected }: ServiceAuthGotOpt
   const reasons = new WeakMap<object, () => Error>();
   const isServed = (options: Pick<Options, 'context' | 'url'>) => !isExempt(options) && auth.covers(options.url as URL);
 
-  const attach: BeforeRequestHook = (options) => {
+  const addToken: BeforeRequestHook = (options) => {
     const { headers } = options;
     // This token was sent before a redirect or a retry.
     if (tokenIn(headers)) delete headers['authorization'];
@@ -174,9 +174,10 @@ export function serviceAuth(auth: TokenSource, { isRejected }: ServiceAuthGotOpt
     // A pagination passes on the context of the previous page.
     if (Object.hasOwn(options.context, resent)) delete options.context[resent];
     rememberForm(options);
-    // Attach the token last: hooks of other plug-ins or of the request may still change the URL.
+    // Add the token last: hooks of other plug-ins or of the request may still change the URL.
     const { beforeRequest } = options.hooks;
-    if (beforeRequest.at(-1) !== attach) beforeRequest.push(...beforeRequest.splice(beforeRequest.indexOf(attach), 1));
+    if (beforeRequest.at(-1) !== addToken)
+      beforeRequest.push(...beforeRequest.splice(beforeRequest.indexOf(addToken), 1));
     const request = next(options) as Request;
     // got calls no hook with a response that a stream passes on.
     if (options.isStream) {
@@ -188,7 +189,7 @@ export function serviceAuth(auth: TokenSource, { isRejected }: ServiceAuthGotOpt
   return {
     handlers: [prepare],
     hooks: {
-      beforeRequest: [attach],
+      beforeRequest: [addToken],
       afterResponse: [replace],
       beforeRetry: [reportBeforeRetry],
       beforeError: [complete],

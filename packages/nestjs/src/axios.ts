@@ -110,7 +110,7 @@ function withHttpService(
       modules: ModulesContainer,
       baseUrl: string | URL | undefined,
     ): HttpService => {
-      if (isAmbiguous(HttpService, MODULE_OPTIONS_TOKEN, modules)) throw isRegisteredTwice();
+      if (isAmbiguous(HttpService, MODULE_OPTIONS_TOKEN, modules)) throw registeredTwice();
       refuseStaticOptions(Object(given), ['name', 'global', 'imports'], 'registerAsync');
       const { isRejected, ...defaults } = given ?? {};
       // This is the axios that HttpService itself uses: CommonJS and ES modules each have a copy.
@@ -130,7 +130,7 @@ function withHttpService(
   };
 }
 
-function isRegisteredTwice(): ServiceAuthError {
+function registeredTwice(): ServiceAuthError {
   const message =
     'Wrong options: one module has two HttpServices of ServiceAuthHttpModule, and Nest would inject the same one everywhere. Register each in the module that injects it, and at most one with global: true.';
   return new ServiceAuthError('ERR_CONFIG', message, {

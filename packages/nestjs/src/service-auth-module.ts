@@ -134,7 +134,7 @@ function withClient(definition: DynamicModule, { name, isGlobal, warmUp }: Servi
     ): ServiceAuth => {
       const replacement = replacementOf(token, modules);
       if (replacement) return replacement.client;
-      if (isAmbiguous(token, MODULE_OPTIONS_TOKEN, modules)) throw nameIsTaken(name);
+      if (isAmbiguous(token, MODULE_OPTIONS_TOKEN, modules)) throw nameTaken(name);
       const { warmUp: warmUpByFactory, ...options } = Object(given) as ServiceAuthFactoryOptions;
       refuseStaticOptions(options, ['name', 'isGlobal'], 'forRootAsync');
       refuseNonBooleans({ warmUp: warmUpByFactory });
@@ -160,7 +160,7 @@ function withClient(definition: DynamicModule, { name, isGlobal, warmUp }: Servi
   };
 }
 
-function nameIsTaken(name: string | undefined): ServiceAuthError {
+function nameTaken(name: string | undefined): ServiceAuthError {
   const clients = name === undefined ? 'clients without a name' : `clients that are called ${name}`;
   const message = `Wrong options: this application has two ${clients}, and Nest would use one of them for both. Give one another name, as in forRoot({ name: 'another', … }), or remove one forRoot() or forRootAsync(): all modules have the client that one module imports.`;
   const problems = [{ option: 'name', message: 'must be another one for each client' }];

@@ -6,44 +6,35 @@ import { type IsRejected, judge } from './judge.ts';
 import type { Handler } from './recording.ts';
 import { fail, RejectionHandler, type RejectionPolicy } from './rejection-handler.ts';
 
-type Headers = Dispatcher.DispatchOptions['headers'];
-
 const closedCodes: ReadonlySet<unknown> = new Set(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
 
-/** The settings that all requests of an interceptor share. */
-interface Settings {
+/** A call whose URL `auth` covers. */
+interface Call {
   readonly auth: TokenSource;
+  /** The rule of the application for the answers that reject the token. */
   readonly isRejected: IsRejected | undefined;
+  readonly dispatch: Dispatcher.Dispatch;
+  readonly options: Dispatcher.DispatchOptions;
+  /** The headers of the options, in a form that can be read again. */
+  readonly headers: Dispatcher.DispatchOptions['headers'];
 }
 
 /**
- * A request that carries the token. It is a class, because creating closures for each request would
+ * Sends the requests of one call. It is a class, because creating closures for each request would
  * take longer than the rest of this package.
  */
 export class Exchange implements RejectionPolicy {
   readonly caller: Handler;
-  readonly #settings: Settings;
-  readonly #dispatch: Dispatcher.Dispatch;
-  readonly #options: Dispatcher.DispatchOptions;
-  readonly #headers: Headers;
+  readonly #call: Call;
   /**
    * Set while `dispatch` sends the request again. If undici refuses a request, it tells the handler
    * before `dispatch` returns.
    */
   #refusal: { isRefused: boolean } | undefined;
 
-  constructor(
-    settings: Settings,
-    dispatch: Dispatcher.Dispatch,
-    options: Dispatcher.DispatchOptions,
-    headers: Headers,
-    caller: Handler,
-  ) {
+  constructor(call: Call, caller: Handler) {
     this.caller = caller;
-    this.#settings = settings;
-    this.#dispatch = dispatch;
-    this.#options = options;
-    this.#headers = headers;
+    this.#call = call;
   }
 
   /**
@@ -53,28 +44,30 @@ export class Exchange implements RejectionPolicy {
    * error
    */
   start(): boolean {
-    const signal = signalOf(this.#options);
-    const promise = this.#settings.auth.getToken(signal && { signal });
+    const { auth, options } = this.#call;
+    const signal = signalOf(options);
+    const promise = auth.getToken(signal && { signal });
     const known = settledToken(promise);
-    if (known) return this.#dispatchWith(known, true);
-    listenToErrors(this.#options.body);
+    if (known) return this.#dispatchWith(known, 1);
+    listenToErrors(options.body);
     promise.then(
-      (token) => this.#send(token, true),
+      (token) => this.#send(token, 1),
       (error) => fail(this.caller, error),
     );
     return true;
   }
 
-  #dispatchWith(token: AccessToken, isFirst: boolean): boolean {
-    const handler = new RejectionHandler(this, token, isFirst) as Dispatcher.DispatchHandler;
-    const options = ownProperties(this.#options);
-    options.headers = withToken(this.#headers, token);
-    return this.#dispatch(options, handler);
+  #dispatchWith(token: AccessToken, attempt: 1 | 2): boolean {
+    const handler = new RejectionHandler(this, token, attempt) as Dispatcher.DispatchHandler;
+    const { dispatch, options: given, headers } = this.#call;
+    const options = ownProperties(given);
+    options.headers = withToken(headers, token);
+    return dispatch(options, handler);
   }
 
-  #send(token: AccessToken, isFirst: boolean): void {
+  #send(token: AccessToken, attempt: 1 | 2): void {
     try {
-      this.#dispatchWith(token, isFirst);
+      this.#dispatchWith(token, attempt);
     } catch (error) {
       fail(this.caller, error);
     }
@@ -83,7 +76,7 @@ export class Exchange implements RejectionPolicy {
   #sendAgain(token: AccessToken): boolean {
     const refusal = { isRefused: false };
     this.#refusal = refusal;
-    this.#send(token, false);
+    this.#send(token, 2);
     this.#refusal = undefined;
     return !refusal.isRefused;
   }
@@ -98,21 +91,22 @@ export class Exchange implements RejectionPolicy {
    * True if the last request had the token. undici removes the token at a redirect to another host.
    */
   #hadToken(visited: readonly URL[]): boolean {
-    return visited.every((url) => this.#settings.auth.covers(url));
+    return visited.every((url) => this.#call.auth.covers(url));
   }
 
   isRejected(statusCode: number, headers: unknown, visited: readonly URL[]): boolean | Promise<boolean> {
-    return this.#hadToken(visited) && judge(this.#settings.isRejected, statusCode, headers);
+    return this.#hadToken(visited) && judge(this.#call.isRejected, statusCode, headers);
   }
 
   accept(token: AccessToken, visited: readonly URL[]): void {
-    if (this.#hadToken(visited)) this.#settings.auth.reportAccepted?.(token);
+    if (this.#hadToken(visited)) this.#call.auth.reportAccepted?.(token);
   }
 
-  async replace(token: AccessToken, isFirst: boolean, visited: readonly URL[]): Promise<(() => boolean) | undefined> {
+  async replace(token: AccessToken, attempt: 1 | 2, visited: readonly URL[]): Promise<(() => boolean) | undefined> {
     // After a redirect, the API rejected the request to which it led, and not this one.
-    const canResend = isFirst && visited.length < 2 && isReplayable(this.#options.body);
-    const next = await replaceRejected(this.#settings.auth, token, { signal: signalOf(this.#options), canResend });
+    const { auth, options } = this.#call;
+    const canResend = attempt === 1 && visited.length < 2 && isReplayable(options.body);
+    const next = await replaceRejected(auth, token, { signal: signalOf(options), canResend });
     return next && (() => this.#sendAgain(next));
   }
 }

@@ -41,7 +41,7 @@ export function withToken(headers: Headers, { authorization }: AccessToken): Non
  * Returns the headers of an answer by their names in lower case. undici 6 hands them out as they
  * arrived: names and values in turn, as bytes.
  */
-export function answerFieldsOf(headers: unknown): Dispatcher.ResponseData['headers'] {
+export function answerHeadersOf(headers: unknown): Dispatcher.ResponseData['headers'] {
   if (!Array.isArray(headers)) return { ...(headers as Dispatcher.ResponseData['headers']) };
   const textAt = (at: number) => Buffer.from(headers[at]).toString('latin1');
   const pairs = headers.flatMap((_, at): [string, string][] => {

@@ -1,6 +1,6 @@
 import { rejectsToken } from '@service-auth/core/http';
 import type { Dispatcher } from 'undici';
-import { answerFieldsOf } from './headers.ts';
+import { answerHeadersOf } from './headers.ts';
 
 /** Returns whether an answer of the API rejects the token. */
 export type IsRejected = (
@@ -16,5 +16,5 @@ export function judge(
   statusCode: number,
   headers: unknown,
 ): boolean | Promise<boolean> {
-  return isRejected ? isRejected({ statusCode, headers: answerFieldsOf(headers) }) : rejectsToken(statusCode);
+  return isRejected ? isRejected({ statusCode, headers: answerHeadersOf(headers) }) : rejectsToken(statusCode);
 }

@@ -16,7 +16,7 @@ export interface RejectionPolicy {
    * Reports a rejection. Resolves to undefined, or to a function that sends the request again and
    * returns false if the dispatcher was closed meanwhile.
    */
-  replace(token: AccessToken, isFirst: boolean, visited: readonly URL[]): Promise<(() => boolean) | undefined>;
+  replace(token: AccessToken, attempt: 1 | 2, visited: readonly URL[]): Promise<(() => boolean) | undefined>;
   /** Reports that the API accepted the token. */
   accept(token: AccessToken, visited: readonly URL[]): void;
   /**
@@ -67,7 +67,7 @@ export class RejectionHandler {
   readonly #policy: RejectionPolicy;
   readonly #caller: Handler;
   readonly #token: AccessToken;
-  readonly #isFirst: boolean;
+  readonly #attempt: 1 | 2;
   /**
    * Gets the calls: the caller; the recording while an answer is judged; a handler that does
    * nothing once the caller needs nothing more of this answer.
@@ -88,12 +88,12 @@ export class RejectionHandler {
     }
   }
 
-  constructor(policy: RejectionPolicy, token: AccessToken, isFirst: boolean) {
+  constructor(policy: RejectionPolicy, token: AccessToken, attempt: 1 | 2) {
     this.#policy = policy;
     this.#caller = policy.caller;
     this.#target = policy.caller;
     this.#token = token;
-    this.#isFirst = isFirst;
+    this.#attempt = attempt;
   }
 
   onConnect(abort: Abort, context: Context): void {
@@ -174,7 +174,7 @@ export class RejectionHandler {
 
   async #decide(verdict: boolean | Promise<boolean>, status: number): Promise<(() => boolean) | undefined> {
     // Nothing waits for a verdict that is known, so the token is reported before the next request.
-    if (verdict === true || (await verdict)) return this.#policy.replace(this.#token, this.#isFirst, this.#visited);
+    if (verdict === true || (await verdict)) return this.#policy.replace(this.#token, this.#attempt, this.#visited);
     this.#accept(status);
     return undefined;
   }

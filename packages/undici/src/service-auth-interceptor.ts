@@ -45,6 +45,6 @@ export function serviceAuthInterceptor(
     // undici says what is wrong with headers that are no pairs, too.
     if (isIterable(headers) || hasAuthorization(headers, auth))
       return dispatch({ ...options, headers: headers ?? null }, handler);
-    return new Exchange({ auth, isRejected }, dispatch, options, headers, handler as Handler).start();
+    return new Exchange({ auth, isRejected, dispatch, options, headers }, handler as Handler).start();
   };
 }
