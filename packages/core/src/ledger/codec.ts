@@ -17,8 +17,8 @@ import {
 } from './record.ts';
 
 /**
- * The numbers of the form that this release reads. A change of what counts or decides needs another
- * one, in two releases: see docs/upgrading.md.
+ * The numbers of the form that this release reads. A change of the members that count or decide
+ * needs another number, in two releases: see docs/upgrading.md.
  */
 const forms: readonly number[] = [newForm];
 const headerOf = (form: number) => `service-auth/${form} `;
@@ -72,7 +72,7 @@ function readForm(form: number, wire: unknown): LedgerRecord | 'damaged' {
 }
 
 type Read<Part> = (wire: unknown) => Part;
-/** How to read each member of a part. The compiler finds one that is missing. */
+/** How to read each member of a part. The compiler finds a missing one. */
 type Shape<Part> = { readonly [Name in keyof Part]-?: Read<Part[Name]> };
 
 const streak: Shape<Streak> = { count, at: count, knownAt: optional(count) };

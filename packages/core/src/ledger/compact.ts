@@ -18,14 +18,17 @@ import {
 import { day, hour, minute } from './units.ts';
 
 /**
- * So many of the newest requests stay as they are. Once there are 50 more, the older ones are
+ * This many of the newest requests stay as they are. Once there are 50 more, the older ones are
  * summed up.
  */
 const mostRows = 150;
 const someMore = 50;
-/** What has left all windows is kept for this long, so that a longer window can begin at once. */
+/**
+ * Requests that have left all windows are kept for this time, so that a longer window can begin at
+ * once.
+ */
 const leastKeptMs = 8 * day;
-/** So many notes of each kind are kept. */
+/** The most notes of each kind that are kept. */
 const maxNotes = 20;
 
 /**
@@ -58,9 +61,10 @@ export function compact(situation: Situation): LedgerRecord {
 }
 
 /**
- * Sums up older requests: by hundredths of the longest window, a quarter of an hour at least, and
- * by days what has left all windows. A request that is under way stays, and so do all later ones. A
- * sum never changes again, so that two copies of a record can be united.
+ * Sums up older requests: those in a window by hundredths of the longest window, a quarter of an
+ * hour at least, and those that have left all windows by days. A request that is under way stays,
+ * and so do all later ones. A sum never changes again, so that two copies of a record can be
+ * united.
  */
 function summedUp(spent: readonly Spent[], now: number, longestMs: number): readonly Spent[] {
   const rows = spent.filter(isOneRequest);
@@ -84,8 +88,8 @@ function summedUp(spent: readonly Spent[], now: number, longestMs: number): read
 }
 
 /**
- * Returns a sum with one more request, which is the newest one. It counts for as long as the one
- * that counts for longest.
+ * Returns a sum with one more request, which is the newest one. It counts for as long as the
+ * request in it that counts for longest.
  */
 function sumOf(sum: Spent | undefined, { id, generation, at, issuedAt, refusedAt, reason }: Spent): Spent {
   const latest = (one: number | undefined, other: number | undefined) => one && Math.max(one, other ?? 0);
@@ -99,8 +103,8 @@ function sumOf(sum: Spent | undefined, { id, generation, at, issuedAt, refusedAt
 }
 
 /**
- * What paces is forgotten two days after the last failure. A reset is remembered for as long as a
- * token may live.
+ * Failures, refusals and 401s in a row are forgotten two days after the last one. A reset is
+ * remembered for as long as a token may live.
  */
 function keptStates({ states }: LedgerRecord, now: number): LedgerRecord['states'] {
   const kept: Record<string, TokenState> = Object.create(null);
@@ -147,7 +151,7 @@ const leastTokenBytes = 2_000;
  * token.
  */
 export function hasRoom({ record: whole, now, limits: { maxBytes = usualMaxBytes } }: Situation): boolean {
-  // What gives way when the record is written needs no room.
+  // Expired tokens give way when the record is written, so they need no room.
   const record = withoutExpiredTokens(whole, now);
   const open = record.spent.filter((one) => isOpen(one, now)).length;
   return bytesOf(encodeRecord(record)) + open * tokenBytesOf(record) <= maxBytes;

@@ -8,20 +8,20 @@ export interface TermRoom extends EnforcedTerm {
   readonly used: number;
   /** Those of them whose outcome is unknown. */
   readonly unknown: number;
-  /** So many tokens may be issued now for this reason. */
+  /** The number of tokens that may be issued now for this reason. */
   readonly room: number;
   /** The instant from which one more token may be issued for this reason. 0: at once. */
   readonly roomAt: number;
   /** When the next token leaves the term. Undefined: none counts in it. */
   readonly nextFreeAt: number | undefined;
   /**
-   * Tokens may count that the record does not know: until this instant it allows only so many,
-   * which is less than the term does.
+   * The record may not know all tokens of the window. Until `endsAt` it allows only `allowed`
+   * tokens, `remaining` of which are left. Undefined: the term alone decides.
    */
   readonly newRecord?: { readonly allowed: number; readonly remaining: number; readonly endsAt: number } | undefined;
 }
 
-/** At most `ceiling` of these may count, until the rule ends. */
+/** At most `ceiling` of these tokens may count, until the rule ends. */
 interface Rule {
   readonly spent: readonly Spent[];
   readonly ceiling: number;
@@ -34,8 +34,8 @@ export function costOf({ tokens = 1, refusedAt }: Spent, { counts }: Pick<Term, 
 }
 
 /**
- * An outcome that the store hears of late: the largest difference between how long a token of
- * unknown outcome counts, and one that arrived.
+ * A request counts from this time after its reservation at the latest, even if the store gets its
+ * outcome later. It is the largest difference between `pendingMs` and `settledMs`.
  */
 const latestMs = 110 * minute;
 
@@ -48,7 +48,7 @@ export function countsFrom(one: Spent): number {
 }
 
 /**
- * Returns when a request leaves a term. One that was settled never counts for longer than one of
+ * Returns when a request leaves a term. A settled request never counts for longer than a request of
  * unknown outcome.
  */
 export function leavesAt(one: Spent, { settledMs, pendingMs }: Pick<TermLimits, 'settledMs' | 'pendingMs'>): number {

@@ -66,7 +66,7 @@ export type Decision =
       readonly kind: 'reserve';
       readonly record: LedgerRecord;
       readonly reserved: Spent;
-      /** A window that is not enforced would have denied it. */
+      /** The denial by a window that is not enforced. */
       readonly overLimit?: Denial | undefined;
     }
   | { readonly kind: 'late'; readonly record: LedgerRecord }
@@ -136,8 +136,8 @@ export function confirms(decision: Decision, cached: Query['cached']): boolean {
 }
 
 /**
- * Returns whether the last token was reset, and none replaced it since. The one that does may spend
- * more of the limit.
+ * Returns whether the last token was reset and has not been replaced. The request that replaces it
+ * may spend more of the limit.
  */
 function replacesReset(record: LedgerRecord, { name, keyId }: Caller, upTo: number): boolean {
   if (upTo === 0 || (tokenOf(record, name, keyId)?.generation ?? 0) > upTo) return false;
@@ -178,8 +178,8 @@ export function withReservation(
 }
 
 /**
- * Returns the record in which the tokens of a name are reset up to a generation. Those that are
- * being requested are included.
+ * Returns the record in which the tokens of a name are reset up to a generation. Tokens whose
+ * requests are under way are reset, too.
  */
 export function withReset(record: LedgerRecord, name: string, upTo: number): LedgerRecord {
   if (upTo <= resetUpTo(record, name)) return record;

@@ -8,7 +8,7 @@ import { type IssuanceReason, isOpen, type LedgerRecord, type Spent } from './re
 /** The purposes for which the limit keeps different shares. */
 export type Purpose = Exclude<IssuanceReason, 'expired'>;
 
-/** A caller is refused until this instant. `cause`: what denies a token then. */
+/** The instant until which a caller is refused, and the cause. */
 export interface Refused {
   readonly until: number;
   readonly cause: Denial['cause'];
@@ -23,7 +23,7 @@ export function availableFor(purpose: Purpose, situation: Situation, caller: Cal
   if (refusedUntil(situation, caller, purpose)) return 0;
   const { record, now } = situation;
   const open = record.spent.filter((one) => isOpen(one, now)).length;
-  // Some requests hold up the next one, whatever room there is.
+  // In these cases the next request waits for this one, whatever room there is.
   const isLast = isAlone(record, caller) || open + 1 >= mostUnderWay(situation);
   const most = isLast || purpose === 'rejected' ? 1 : Number.POSITIVE_INFINITY;
   const rooms = termsAt(enforcedTerms(situation), now).map((enforced) => roomIn(situation, enforced, purpose));
@@ -31,13 +31,14 @@ export function availableFor(purpose: Purpose, situation: Situation, caller: Cal
 }
 
 /**
- * Returns until when a caller is refused, if nothing else happens. Undefined: it is not refused.
+ * Returns the instant until which a caller is refused, if nothing else happens. Undefined: it is
+ * not refused.
  */
 export function refusedUntil(situation: Situation, caller: Caller, purpose: Purpose = 'cold'): Refused | undefined {
   const { record, now } = situation;
   const last = lastOf(holdsOf(situation, caller, purpose));
   if (last.until > now) return { until: last.until, cause: last.kind };
-  // They have the size of real ones.
+  // These values have the size of real ones.
   const query = { ...caller, id: 'reservation.', instance: 'one process.', leaseMs: 1, unusable: [], resetUpTo: 0 };
   const next = withReservation(record, now, { ...query, reason: purpose }, purpose);
   return fits({ ...situation, ...next }, purpose) ? undefined : { until: roomExpectedAt(record, now), cause: 'full' };

@@ -23,8 +23,8 @@ const insurances: Readonly<Record<StoreDurability, Insurance>> = {
 export const durabilities: readonly string[] = Object.keys(insurances);
 
 /**
- * A store of somebody else may have another durability: its client is refused, but its limits are
- * computed first.
+ * A store of another author may state a durability that does not exist. Its client is refused, but
+ * its limits are computed first.
  */
 function insuranceOf(durability: StoreDurability): Insurance {
   return insurances[durability] ?? insurances.durable;
@@ -58,7 +58,7 @@ export interface Situation {
 /** A situation without its time. What follows from it is the same at any time. */
 export type Timeless = Omit<Situation, 'now'>;
 
-/** What the record can count. No fleet spends as much. */
+/** The most tokens that a record can count. No fleet spends that many. */
 export const unlimitedTokens = 1_000_000;
 
 /** The largest record of a store that states no bound, in bytes. */
@@ -69,20 +69,20 @@ export interface TermLimits extends Term {
   /** The tokens less the reserve. */
   readonly usable: number;
   /**
-   * A settled entry counts for this long: 25 hours and 10 minutes if the window is a day, because a
-   * calendar day can have 25 hours.
+   * A settled request counts for this time: 25 hours and 10 minutes if the window is a day, because
+   * a calendar day can have 25 hours.
    */
   readonly settledMs: number;
   /**
-   * A pending entry counts for this long. It is longer than `settledMs`, because the request may
+   * A pending request counts for this time. It is longer than `settledMs`, because the request may
    * have arrived late.
    */
   readonly pendingMs: number;
-  /** While earlier entries are unknown, only this many later ones may be made. */
+  /** The most tokens that may be issued while the record does not know all earlier ones. */
   readonly newRecordCeiling: number;
   /** A token for this reason may be issued while fewer tokens than this are spent. */
   readonly ceilings: Readonly<Record<IssuanceReason, number>>;
-  /** This many tokens of a window may be renewals that 401s of the API cause. */
+  /** The most tokens of a window that may be renewals after 401s of the API. */
   readonly rejectedShare: number;
 }
 
@@ -151,12 +151,10 @@ export function termLimits(
 /** A record has at most this many terms. */
 export const maxTerms = 16;
 
-/**
- * A term that has not been stated for so long is not enforced, unless it is one of this process.
- */
+/** A term of another process is enforced for this time after it was last stated. */
 const enforcedMs = hour;
 
-/** A process states its own terms again when the last statement of them is so old. */
+/** A process states its own terms again when the last statement of them is this old. */
 const statedAgainMs = 20 * minute;
 
 /**
@@ -167,8 +165,8 @@ export interface EnforcedTerm {
   readonly term: TermLimits;
   readonly own: boolean;
   /**
-   * It is not enforced from this instant on, unless another process states it again. Infinity: it
-   * stays.
+   * The term is not enforced from this instant on, unless another process states it again.
+   * Infinity: it is always enforced.
    */
   readonly enforcedUntil: number;
 }
@@ -216,8 +214,8 @@ function isEnforced(term: Term, { terms }: Limits): boolean {
 }
 
 /**
- * Returns the terms that a process must keep. One that is not enforced has room for whatever a
- * fleet spends.
+ * Returns the terms that a process must keep. A term that is not enforced has room for every token
+ * that a fleet spends.
  */
 export function enforcedTerms(situation: Timeless): EnforcedTerm[] {
   const { limits } = situation;
@@ -227,7 +225,7 @@ export function enforcedTerms(situation: Timeless): EnforcedTerm[] {
   });
 }
 
-/** Returns the terms that a process counts, and refuses nothing for. */
+/** Returns the terms that a process counts without refusing requests for them. */
 export function observedTerms(situation: Timeless): EnforcedTerm[] {
   return agreedTerms(situation).filter(({ term }) => !isEnforced(term, situation.limits));
 }
@@ -251,7 +249,7 @@ export function agreedTerms(situation: Timeless): EnforcedTerm[] {
   ];
 }
 
-/** Returns those of these terms that have not ended at an instant. */
+/** Returns the terms that have not ended at an instant. */
 export function termsAt(terms: readonly EnforcedTerm[], now: number): EnforcedTerm[] {
   return terms.filter(({ enforcedUntil }) => enforcedUntil > now);
 }
@@ -292,8 +290,8 @@ export function withTerms(record: LedgerRecord, now: number, limits: readonly St
 }
 
 /**
- * Unites two lists of terms. The later statement of a term counts. If there are too many, those go
- * that were stated first.
+ * Unites two lists of terms. The later statement of a term counts. If there are too many, the terms
+ * that were stated first are left out.
  */
 export function unitedTerms(one: readonly StatedTerm[], other: readonly StatedTerm[]): StatedTerm[] {
   const all = [...one, ...other].sort((a, b) => b.seenAt - a.seenAt);
@@ -301,8 +299,8 @@ export function unitedTerms(one: readonly StatedTerm[], other: readonly StatedTe
 }
 
 /**
- * Returns the terms without those that others replaced so long ago that all they counted has left
- * them. What was agreed last stays.
+ * Returns the terms without those that were replaced so long ago that every token has left them.
+ * The latest terms stay.
  */
 export function currentTerms({ record, limits }: Timeless): StatedTerm[] {
   const latest = lastStatedAt(record.limits);

@@ -31,30 +31,30 @@ const registered = [
 export type OAuthErrorCode = (typeof registered)[number] | 'other';
 
 /**
- * Returns a registered code unchanged and `'other'` for anything else. Such a text may contain
- * anything, even the secret.
+ * Returns a registered code unchanged and `'other'` for anything else. An unregistered code may be
+ * any text, even the secret.
  */
 export function oauthErrorCode(text: unknown): OAuthErrorCode {
   return registered.find((code) => code === text) ?? 'other';
 }
 
 /**
- * Returns whether an authorization server says by this code that it is out of order, and does not
- * refuse the request (RFC 6749 section 4.1.2.1).
+ * Returns whether this code says that the authorization server is out of order, and not that it
+ * refuses the request (RFC 6749 section 4.1.2.1).
  */
 export function isOutageCode(code: string | undefined): boolean {
   return code === 'server_error' || code === 'temporarily_unavailable';
 }
 
 /**
- * What the token endpoint answered to a request that it refused. `code`: the `error` of an
- * authorization server.
+ * The answer of the token endpoint to a refused request. `code`: the `error` of an authorization
+ * server.
  */
 export type Answered = Pick<Hint, 'status' | 'code'>;
 
 /**
- * Returns whether an authorization server refused the credentials. Without the JSON of one (RFC
- * 6749 section 5.2), 400 and 403 come from something in front of it.
+ * Returns whether an authorization server refused the credentials. A 400 or 403 without its JSON
+ * (RFC 6749 section 5.2) comes from something in front of it.
  */
 export function isOfCredentials({ status = 0, code }: Answered): boolean {
   const isOfServer = (status >= 200 && status < 300) || status === 400 || status === 403;
@@ -62,8 +62,8 @@ export function isOfCredentials({ status = 0, code }: Answered): boolean {
 }
 
 /**
- * Returns whether a refusal is about the client, and so about every token of it. If not, it is
- * about one token.
+ * Returns whether a refusal is about the client, and so about all its tokens. If not, it is about
+ * one token.
  */
 export function isAboutClient({ status, code }: Answered): boolean {
   return status === 401 || code === 'invalid_client' || code === 'unauthorized_client';

@@ -8,15 +8,15 @@ import { minute } from './units.ts';
 const noticedWithinMs = minute;
 
 /**
- * Returns the instant from which the fleet may be told to try again. Such orders are 1, 2, 4 … 60
- * minutes apart.
+ * Returns the instant from which another order to try again has an effect. Such orders are 1, 2, 4
+ * … 60 minutes apart.
  */
 export function retryRoomAt({ retries }: LedgerRecord): number {
   return retries ? spacedUntil(retries) : 0;
 }
 
 /**
- * Returns whether somebody ordered so recently to try again that a process may not have noticed.
+ * Returns whether the last order to try again is so recent that a process may not have noticed it.
  */
 export function isJustOrdered({ retries }: LedgerRecord, now: number): boolean {
   return retries !== undefined && now < retries.at + noticedWithinMs;
@@ -27,8 +27,8 @@ function withNote(record: LedgerRecord, note: LogEntry): LedgerRecord {
 }
 
 /**
- * Returns the record in which all pauses have ended. What fails again goes on with the pause that
- * it had. The limit, its share for 401s, and three quarters of the usable tokens still decide.
+ * Returns the record in which all pauses have ended. If a request fails again, its row of failures
+ * continues. The limit, its share for 401s, and three quarters of the usable tokens still decide.
  */
 export function withRetry(record: LedgerRecord, now: number, { id, by }: Pick<LogEntry, 'id' | 'by'>): LedgerRecord {
   if (record.retries?.id === id) return record;
@@ -46,8 +46,8 @@ export interface Reset {
   readonly instance: string;
   readonly reason?: string | undefined;
   /**
-   * The token in the memory of this process. `isServed`: its callers were served this token until
-   * now, so it is the token that the process reports.
+   * The token in the memory of this process. `isServed`: true if callers got this token until now,
+   * so that it is the reported one.
    */
   readonly cached?: { readonly id: string; readonly generation: number; readonly isServed: boolean } | undefined;
 }
@@ -74,7 +74,7 @@ export function withCompromise(record: LedgerRecord, now: number, reset: Reset):
   return withNote(next, { id, at: now, kind: 'reset', by, name, tokenId, reason });
 }
 
-/** What somebody says of the tokens that a record has not seen. */
+/** A statement about tokens that the record has not seen. */
 export interface Statement extends Pick<LogEntry, 'id' | 'by'> {
   readonly reason: string;
   readonly tokens: number;
@@ -82,15 +82,15 @@ export interface Statement extends Pick<LogEntry, 'id' | 'by'> {
 
 const statedId = 'stated';
 
-/** Returns the tokens that somebody stated, while they count: after `from`. */
+/** Returns the row of stated tokens, if it is later than `from` and so still counts. */
 export function statedIn({ spent }: LedgerRecord, from: number): Spent | undefined {
   return spent.find(({ id, at }) => id === statedId && at > from);
 }
 
 /**
- * Returns the record in which at most so many tokens count that it has not seen, whenever they were
- * issued in the last window. It knows all others then, so it is not new any more. Undefined: the
- * record knows that there were more of them, or it has seen all tokens and none is added.
+ * Returns the record with at most `tokens` that were issued elsewhere in the last window, and marks
+ * it as complete. Undefined: a larger statement counts already, or the record has seen all tokens
+ * and none is added.
  */
 export function withStated(situation: Situation, { id, by, reason, tokens }: Statement): LedgerRecord | undefined {
   const { record, now } = situation;

@@ -26,7 +26,7 @@ import { hour, minute, second } from './units.ts';
 
 /** At most this many token requests of a fleet may be under way. */
 const mostOpen = 256;
-/** A row of failures or refusals ends after so long without another one. */
+/** A row of failures or refusals ends after this time without another one. */
 const streakEndsMs = 48 * hour;
 /** The name under which a refusal is remembered that is not about a secret. */
 export const anySecret = '*';
@@ -72,30 +72,30 @@ export interface Hold {
    * Undefined: it is for all.
    */
   readonly name?: string | undefined;
-  /** So many in a row led to it. 0: it does not follow from a row. */
+  /** The number of failures, refusals or 401s in a row that led to it. 0: none did. */
   readonly count: number;
-  /** What came of the last of them, and when it was known. */
+  /** The outcome of the last of them, and the instant at which it was known. */
   readonly last?: (Partial<Hint> & { readonly at: number }) | undefined;
-  /** Of a refusal: whose. */
+  /** Only for a refusal: the process and the secret that were refused. */
   readonly refused?: (Pick<Refusal, 'keyId' | 'instance'> & { readonly secretId: string }) | undefined;
-  /** Of `limit`: the term that has no room. */
+  /** Only for `limit`: the term that has no room. */
   readonly enforced?: EnforcedTerm | undefined;
 }
 
 /**
- * Returns everything that a token request has to wait for, and has had to. The five rules are those
- * of docs/when-a-request-is-repeated.md:
+ * Returns all holds of a token request, also those that have ended. The five rules are those of
+ * docs/when-a-request-is-repeated.md:
  *
  * 1. Back-off. After failures in a row, the requests for a token wait for 1, 2, 4 … seconds, and
  *    for 15 minutes at most. All requests wait in the same way, for 5 minutes at most, after
  *    requests of unknown outcome in a row, for whatever token.
  * 2. Sparing. Once an eighth of the usable tokens is lost, requests become rare: see `sparedUntil`.
- * 3. Later. An answer that says so holds for the whole fleet, for as long as it says.
+ * 3. Later. If an answer says when to try again, the whole fleet waits until then.
  * 4. Refusals. A refused request is repeated after 5, 10, then 15 minutes. If the client was
  *    refused, the requests for all tokens wait. A refusal of the credentials is for their secret
  *    alone; one of the address is for every secret.
- * 5. 401s. Renewals after them are 1, 2, 4 … 60 minutes apart for each token, but the first one
- *    comes at once, and so does the one of a token that died.
+ * 5. 401s. The renewals of a token after them are 1, 2, 4 … 60 minutes apart. The first one comes
+ *    at once, and so does the renewal of a token that died.
  *
  * THE LAW: each instant depends on the record alone, never on the present. What is allowed stays
  * allowed, and what is denied stays denied until its instant, until somebody writes or a request
@@ -154,8 +154,8 @@ export function isAlone(record: LedgerRecord, { name, secretId }: Caller): boole
 }
 
 /**
- * Returns the requests under way for one of whose outcomes a caller waits, because as many as may
- * be are under way.
+ * Returns the requests under way, if there are so many that a caller waits for one of their
+ * outcomes. If not, returns none.
  */
 export function waitedFor(situation: Situation, caller: Caller): readonly Spent[] {
   const { record, now } = situation;
@@ -163,13 +163,18 @@ export function waitedFor(situation: Situation, caller: Caller): readonly Spent[
   return open.length >= (isAlone(record, caller) ? 1 : mostUnderWay(situation)) ? open : [];
 }
 
-/** Returns how many requests may be under way: for an eighth of the usable tokens. */
+/**
+ * Returns the number of requests that may be under way: an eighth of the usable tokens, but at
+ * least 1.
+ */
 export function mostUnderWay(situation: Situation): number {
   const terms = termsAt(enforcedTerms(situation), situation.now);
   return Math.min(mostOpen, ...terms.map(({ term }) => Math.max(1, Math.floor(term.usable / 8))));
 }
 
-/** Returns the hold of a window that is not enforced: the one that would last longest. */
+/**
+ * Returns the hold that windows which are not enforced would cause: the one that would end last.
+ */
 export function unenforcedHold(situation: Situation, reason: IssuanceReason): Hold | undefined {
   const holds = observedTerms(situation).map((observed) => limitHold(situation.record, observed, reason));
   const held = holds.filter(({ until }) => until > situation.now);
@@ -180,7 +185,7 @@ function limitHold(record: LedgerRecord, enforced: EnforcedTerm, reason: Issuanc
   return { kind: 'limit', until: roomAt(record, enforced, reason), count: 0, enforced };
 }
 
-/** Returns when somebody ordered last to try again. Pauses that began by then are over. */
+/** Returns the instant of the last order to try again. Pauses that began before it are over. */
 function retriedAt({ retries }: LedgerRecord): number {
   return retries?.at ?? 0;
 }
@@ -264,7 +269,10 @@ export function hasEnded({ at }: Streak, now: number): boolean {
   return now > at + streakEndsMs;
 }
 
-/** Returns until when the next one of a spaced row waits. They are 1, 2, 4 … 60 minutes apart. */
+/**
+ * Returns the instant until which the next request or order of a spaced row waits. They are 1, 2, 4
+ * … 60 minutes apart.
+ */
 export function spacedUntil({ count, at }: Streak): number {
   return at + Math.min(60, 2 ** (count - 1)) * minute;
 }
@@ -289,8 +297,8 @@ function freelyLost(usable: number): number {
 }
 
 /**
- * Returns the pause after so many failures in a row. It doubles, or grows faster, so that what may
- * be lost freely lasts a quarter of an hour.
+ * Returns the pause after `count` failures in a row, in milliseconds. It doubles with each failure,
+ * or grows faster, so that the tokens that may be lost freely last a quarter of an hour.
  */
 export function pauseAfter(count: number, usable: number): number {
   const growth = Math.max(2, 900 ** (1 / (freelyLost(usable) - 1)));
@@ -298,20 +306,20 @@ export function pauseAfter(count: number, usable: number): number {
 }
 
 /**
- * Returns when a token may be requested that failed so often in a row, so that an outage leaves
- * about half of the usable tokens. 0: at any time. It depends on the record alone.
+ * Returns the instant from which a token may be requested after `failures` in a row, so that an
+ * outage leaves about half of the usable tokens. 0: at any time. It depends on the record alone.
  *
  * An eighth of the usable tokens may be lost freely. After that, the requests for tokens that
  * failed are the farther apart the more is lost. Other tokens may be requested while less than half
- * is lost. Three quarters never are.
+ * is lost. Three quarters are never lost.
  */
 export function sparedUntil(record: LedgerRecord, term: TermLimits, failures: number, retriedAt: number): number {
   const { usable, newRecordCeiling, pendingMs } = term;
   const unknown = record.spent.filter(isUnknown);
   const usual = spared(record, term, unknown, failures, retriedAt, usable, freelyLost(usable));
   if (newRecordCeiling === usable) return usual;
-  // While earlier tokens are unknown, less may be had than is usable. An outage must not take all
-  // of that.
+  // While earlier tokens are unknown, the record allows fewer tokens than are usable. An outage
+  // must not take all of them.
   const freely = Math.max(3, Math.floor(newRecordCeiling / 2));
   const young = spared(record, term, unknown, failures, retriedAt, newRecordCeiling, freely, 2 * hour);
   return Math.max(usual, Math.min(young, record.completeSince + pendingMs));
@@ -334,7 +342,7 @@ function spared(
   const known = before.reduce((sum, { tokens = 1 }) => sum + tokens, 0);
   const evenlyMs = term.pendingMs / (3 * Math.max(0.43 * budget - known, 0.075 * budget));
   const apartMs = Math.min(mostApartMs, minute * 2 ** Math.min(30, Math.max(failures, lost.count)), evenlyMs);
-  // So a token that is always refused can't starve the others.
+  // A token that failed more often waits longer, so that it can't starve the others.
   const turn = 1 + Math.min(10, Math.max(0, failures - 1)) / 30;
   return Math.ceil(Math.max(never, Math.min(freeAt(unknown, term, most), lost.at + apartMs * turn)));
 }

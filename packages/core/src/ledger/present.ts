@@ -14,7 +14,7 @@ import {
 import { lapsed } from './settle.ts';
 import { minute } from './units.ts';
 
-/** The store's clock may gain so much within a day. */
+/** The store's clock may gain this much within a day. */
 export const tolerableMs: number = 10 * minute;
 
 /** The record as this process read or wrote it last. */
@@ -43,24 +43,24 @@ export interface Present {
    * the store's clock is up to a minute behind.
    */
   readonly now: number;
-  /** The store lost the record that this process knows, or went back to an older one. */
+  /** True if the store lost the record that this process knows, or went back to an older one. */
   readonly lost: boolean;
   /** The number of tokens that were put back from the memory of this process. */
   readonly restored: number;
   /** The least time by which the store's clock was set back. 0 if it was a minute or less. */
   readonly clockBackMs: number;
-  /** It differs from what was loaded: write it before anything is decided by it. */
+  /** True if it differs from the loaded record. Write it then before you decide by it. */
   readonly changed: boolean;
 }
 
 /**
- * Returns the record as it is true now. Once that is written, to do it again changes nothing.
+ * Returns the record as it is true now. After that was written, another call changes nothing.
  *
- * - Lapsed: nobody knows any more what came of a request that was under way for too long.
+ * - Lapsed: the outcome of a request that was under way for too long counts as unknown.
  * - Moved: the store's clock was set back, or leapt, so all instants of the record move with it.
- * - United: the store lost the record, or went back to an older one. What this process remembers is
- *   put back.
- * - Distrusted: what nobody can vouch for is insured by the reserve, from now on.
+ * - United: the store lost the record, or went back to an older one. The record that this process
+ *   remembers is put back.
+ * - Distrusted: the reserve insures tokens that nobody can vouch for, from now on.
  *
  * `id` is for a record that begins anew. `now` is the store's time.
  */
@@ -71,8 +71,8 @@ export function present(
   id: string,
 ): Present {
   const lost = remembered !== undefined && (loaded?.id !== remembered.id || loaded.sequence < remembered.sequence);
-  // Nobody has written it since this process looked. An older one, too, is of the clock that this
-  // process knows.
+  // Nobody has written the record since this process read it. The instants of an older record, too,
+  // are of the clock that this process knows.
   const isSame = remembered !== undefined && loaded?.id === remembered.id && loaded.sequence <= remembered.sequence;
   const onClock = loaded && withClock(loaded, remembered, isSame, now);
   const found = onClock?.record ?? newRecord(id, now);
@@ -98,18 +98,19 @@ function withClock(
   isSame: boolean,
   now: number,
 ): { readonly record: LedgerRecord; readonly backMs: number } {
-  // What others moved since is no step any more.
+  // Steps by which other processes moved the record since don't count again.
   const movedMs = remembered?.id === loaded.id ? loaded.movedMs - remembered.movedMs : Number.POSITIVE_INFINITY;
   const [min, max] = elapsedSince(remembered).map((at) => at + movedMs) as [number, number];
   const latest = Math.max(loaded.latestAt, isSame ? min : 0);
   const backMs = latest - now > minute ? latest - now : 0;
   const record = backMs > 0 ? setBack(loaded, backMs, isSame ? Math.max(max, latest) - now : undefined, now) : loaded;
   const leapMs = now - (max - backMs);
-  // Whoever looked while the clock was wrong saw no leap when another process put the record right.
+  // The clock was wrong when this process read the record, and another process has put the record
+  // right: that is no leap.
   const certainMs = isSame ? leapMs : Math.min(leapMs, now - elapsedSince(remembered)[1]);
   if (certainMs <= tolerableMs) return { record, backMs };
-  // If somebody wrote since the leap and did not move the instants, nobody knows which clock they
-  // are of.
+  // If somebody wrote since the leap and did not move the instants, nobody knows which clock the
+  // instants are of.
   const isOfBefore = record.latestAt <= max - backMs;
   const next = isOfBefore ? moved(record, now - min, certainMs, now) : { ...record, completeSince: now };
   return { record: { ...next, movedMs: Math.round(record.movedMs + leapMs) }, backMs };
@@ -128,8 +129,9 @@ function setBack(loaded: LedgerRecord, backMs: number, mostBackMs: number | unde
 }
 
 /**
- * Returns by how much what has happened moves after such a step. A clock that was set back may gain
- * ten minutes again, which moves nothing forwards. So what goes to and fro must not age.
+ * Returns how far past instants move after a step of the clock. After a step back they move ten
+ * minutes less, because the clock may gain ten minutes later without being noticed. Otherwise a
+ * clock that swings to and fro would age them with every swing.
  */
 function pastAfter(stepMs: number): number {
   return stepMs < 0 ? Math.min(0, stepMs + tolerableMs) : stepMs;
@@ -145,7 +147,7 @@ function elapsedSince(remembered: Remembered | undefined): readonly [min: number
     : [0, Number.POSITIVE_INFINITY];
 }
 
-/** Returns the record with what this process remembers. */
+/** Returns the record united with the one that this process remembers. */
 function restored(
   found: LedgerRecord,
   isLoaded: boolean,
@@ -158,8 +160,8 @@ function restored(
   const isStep = min - now > minute || now - max > tolerableMs;
   const memory = isStep ? moved(remembered.record, pastAfter(now - min), now - max, now) : remembered.record;
   const record = united(found, memory, now);
-  // What others wrote since is lost, and the reserve insures it. A new id lets those unite it who
-  // look later.
+  // Whatever other processes wrote since is lost, and the reserve insures it. Because of the new
+  // id, processes that read the record later unite it with their memory, too.
   const mayMiss = isLoaded && (isSame || found.completeSince <= now - remembered.maxElapsedMs);
   return mayMiss ? { ...record, id, completeSince: now } : record;
 }
@@ -181,8 +183,8 @@ const hasHappened: readonly string[] = ['at', 'issuedAt', 'refusedAt', 'complete
 const liesAhead: readonly string[] = ['until', 'expiresAt', 'expiredBy', 'renewAfter'];
 
 /**
- * Moves what has happened by `pastMs`, and what lies ahead by `aheadMs`. Nothing that has happened
- * lies ahead.
+ * Moves past instants by `pastMs`, and those that lie ahead by `aheadMs`. No past instant moves
+ * beyond `now`.
  */
 function moved(record: LedgerRecord, pastMs: number, aheadMs: number, now: number): LedgerRecord {
   const instantOf = (name: string, at: number) => {
@@ -200,13 +202,13 @@ function moved(record: LedgerRecord, pastMs: number, aheadMs: number, now: numbe
   return { ...move(record), latestAt: now };
 }
 
-/** Of two copies of one request, what is certain stands. A token counts rather than not. */
+/** Of two copies of one request, the more certain one stands. An issued token is most certain. */
 const rankOf = (one: Spent) =>
   one.issuedAt !== undefined ? 3 : one.refusedAt !== undefined ? 2 : isUnknown(one) ? 1 : 0;
 
 /**
- * Unites two records of one client: what either of them knows. What is in both is taken from `one`,
- * unless `other` knows better.
+ * Unites two records of one client. Of a part that both have, that of `one` stays, unless that of
+ * `other` is later or more certain.
  */
 export function united(one: LedgerRecord, other: LedgerRecord, now: number): LedgerRecord {
   const states: Record<string, TokenState> = Object.assign(Object.create(null), one.states);
@@ -229,7 +231,7 @@ export function united(one: LedgerRecord, other: LedgerRecord, now: number): Led
   return withTerms(record, now, unitedTerms(one.limits, other.limits));
 }
 
-/** Unites two lists. Of parts with one name `join` makes one. */
+/** Unites two lists. `join` makes one part of two parts with the same name. */
 function unitedBy<Part>(
   one: readonly Part[],
   other: readonly Part[],

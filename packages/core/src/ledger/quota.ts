@@ -3,8 +3,8 @@ import { termLimits } from './limits.ts';
 import type { LedgerRecord, Quota } from './record.ts';
 
 /**
- * What the provider said of a window that has not ended, and when it said so. `foreign`: at least
- * so many tokens of the window are unknown to the record.
+ * A figure of the provider about a window that has not ended, and the instant at which it was
+ * known. `foreign`: the least number of tokens in the window that the record does not know.
  */
 export interface Figure {
   readonly quota: Quota;
@@ -13,7 +13,7 @@ export interface Figure {
   readonly foreign: number;
 }
 
-/** Returns what the provider said last, of its windows that have not ended. */
+/** Returns the provider's last figures about windows that have not ended. */
 export function figuresOf(record: LedgerRecord, now: number): readonly Figure[] {
   if (!record.quota) return [];
   const { askedAt, at, figures } = record.quota;
@@ -23,21 +23,21 @@ export function figuresOf(record: LedgerRecord, now: number): readonly Figure[] 
 }
 
 /**
- * Returns how many tokens of a provider's window the record does not know. What may have been
- * issued before the window began, or after the provider counted, is taken for the fleet's own, so
+ * Returns how many tokens of a provider's window the record does not know. Tokens that may have
+ * been issued before the window began, or after the provider counted, count as the fleet's own, so
  * that no other program is suspected without need. The provider counted between `askedAt` and
- * `toldAt`. What somebody stated since explains what it counted.
+ * `knownAt`. Tokens that were stated since explain a part of its count.
  */
 export function foreignIn(
   record: LedgerRecord,
   { windowMs, tokens, remaining, endsInMs }: Quota,
   askedAt: number,
-  toldAt: number,
+  knownAt: number,
 ): number {
   const term = termLimits({ tokens, windowMs, reserve: 0 }, 'durable');
   const beganAt = askedAt + endsInMs - windowMs - 1_000;
   const known = record.spent.filter((one) => {
-    const isOfThen = one.reason === 'stated' || Math.min(one.at, countsFrom(one)) <= toldAt;
+    const isOfThen = one.reason === 'stated' || Math.min(one.at, countsFrom(one)) <= knownAt;
     return isOfThen && leavesAt(one, term) > beganAt + term.settledMs;
   });
   const count = known.reduce((sum, one) => sum + costOf(one, term), 0);

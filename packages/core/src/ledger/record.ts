@@ -4,9 +4,9 @@ import { day, minute } from './units.ts';
 export const maxLifetimeMs: number = 31 * day;
 
 /**
- * Why a token was requested. `cold`: no token was known. `refresh`: the token before will expire
- * soon. `expired`: it had expired. `rejected`: the API answered 401 to it. `reset`: it was
- * compromised.
+ * Why a token was requested. `cold`: no token was known. `refresh`: the last token will expire
+ * soon. `expired`: the last token had expired. `rejected`: the API answered 401 to it. `reset`: it
+ * was compromised.
  */
 export type IssuanceReason = 'cold' | 'refresh' | 'expired' | 'rejected' | 'reset';
 
@@ -18,7 +18,7 @@ export type IssuanceReason = 'cold' | 'refresh' | 'expired' | 'rejected' | 'rese
 export interface Spent {
   /** Never used again. The token has the same id. */
   readonly id: string;
-  /** When it was reserved. */
+  /** The instant of the reservation. */
   readonly at: number;
   /**
    * Orders all requests of a record, whatever its clock says. The token has the same generation.
@@ -33,15 +33,15 @@ export interface Spent {
    * which keep that reason. `stated`: tokens that the record has not seen.
    */
   readonly reason: IssuanceReason | 'several' | 'stated';
-  /** It replaces a token that died: the API had accepted it, and answered 401 later. */
+  /**
+   * True if it replaces a token that died: the API had accepted that token, and answered 401 later.
+   */
   readonly died?: true | undefined;
-  /** A window that is not enforced would have refused it. */
+  /** True if a window that is not enforced would have refused it. */
   readonly overLimit?: true | undefined;
   /** The request is under way: other processes wait for its outcome until then. */
   readonly until?: number | undefined;
-  /**
-   * When the token arrived. Without this, `refusedAt` and `until`, nobody knows what came of it.
-   */
+  /** When the token arrived. Without this, `refusedAt` and `until`, the outcome is unknown. */
   readonly issuedAt?: number | undefined;
   /**
    * When the endpoint refused it. Such a request counts only where the provider counts requests.
@@ -51,18 +51,18 @@ export interface Spent {
   readonly tokens?: number | undefined;
 }
 
-/** So many in a row. */
+/** Events in a row, such as failures. */
 export interface Streak {
   readonly count: number;
-  /** When the last of them was known: the pause counts from then. */
+  /** When the last event was known. The pause counts from then. */
   readonly at: number;
-  /** A process died, and the pause counts from its reservation: when that was known. */
+  /** If a process died, the pause counts from its reservation. This is when its death was known. */
   readonly knownAt?: number | undefined;
 }
 
 /**
- * What came of a request, for people and for the errors of other processes. It chooses their words.
- * Only of a death does it decide when the pause begins.
+ * The outcome of a request, for people and for the errors of other processes. It chooses their
+ * words. Only of a death does it decide when the pause begins.
  */
 export interface Hint {
   /**
@@ -76,12 +76,12 @@ export interface Hint {
 }
 
 /**
- * Failures in a row. A request failed if it did not reach the endpoint, or if nobody knows whether
+ * Failures in a row. A request failed if it did not reach the endpoint, or if it is unknown whether
  * it brought a token.
  */
 export type Failures = Streak & Hint;
 
-/** An answer said that nobody should ask before `until`. */
+/** An answer said that no request should be sent before `until`. */
 export type Later = Hint & { readonly until: number; readonly at: number };
 
 /** Refusals in a row. `name`, `keyId` and `instance` are of the request that was refused last. */
@@ -95,10 +95,10 @@ export interface Refusal extends Streak {
 
 export type Refusals = Readonly<Record<string, Refusal>>;
 
-/** What the next request for one token has to wait for. */
+/** The state of one token: what its holds follow from, and its resets. */
 export interface TokenState {
   readonly failures?: Failures | undefined;
-  /** By secret. What is not about the secret has the name `*`. */
+  /** By secret. A refusal that is not about the secret has the name `*`. */
   readonly refusals?: Refusals | undefined;
   /** Renewals after a 401 of the API. */
   readonly rejections?: Streak | undefined;
@@ -134,9 +134,12 @@ export interface Term {
   readonly windowMs: number;
   /** The tokens of this window that no process may request. */
   readonly reserve: number;
-  /** Every request counts that reached the endpoint. Undefined: only tokens do. */
+  /** Every request that reached the endpoint counts. Undefined: only tokens count. */
   readonly counts?: 'requests' | undefined;
-  /** The fleet counts what the window would have refused, and refuses nothing for it. */
+  /**
+   * False: the fleet counts the requests that the window would have refused, and refuses none for
+   * it.
+   */
   readonly enforce?: false | undefined;
 }
 
@@ -164,16 +167,16 @@ export interface LogEntry {
   readonly tokenId?: string | undefined;
 }
 
-/** What the provider counted in one of its windows, as an answer of its endpoint said. */
+/** The provider's count of one of its windows, as an answer of its endpoint showed it. */
 export interface Quota {
   readonly windowMs: number;
   readonly tokens: number;
   readonly remaining: number;
-  /** The window ends so long after the count. */
+  /** The time from the count to the end of the window. */
   readonly endsInMs: number;
 }
 
-/** What an answer said that the provider counts. */
+/** The provider's figures in one answer. */
 export interface QuotaSaid {
   /**
    * When the token request was reserved, and when its outcome was known. The provider counted in
@@ -189,7 +192,7 @@ export const newForm: number = 4;
 
 /** Everything that a fleet shares about one client. A write replaces the whole record. */
 export interface LedgerRecord {
-  /** The number of its form. Who changes the record writes the number that it found. */
+  /** The number of its form. A process that changes the record writes the number that it found. */
   readonly form: number;
   /** Identifies the record. A record that begins anew gets another id. */
   readonly id: string;
@@ -208,9 +211,9 @@ export interface LedgerRecord {
   readonly movedMs: number;
   /** The agreement: every window that a process stated recently. */
   readonly limits: readonly StatedTerm[];
-  /** What counts, in order of the generations. */
+  /** The requests that count, in order of the generations. */
   readonly spent: readonly Spent[];
-  /** What paces the requests for each token. */
+  /** The state of each token, by its name. */
   readonly states: Readonly<Record<string, TokenState>>;
   /**
    * Requests of unknown outcome in a row, for whatever token. A token ends the count, and the
@@ -224,7 +227,7 @@ export interface LedgerRecord {
   readonly retries: (Streak & { readonly id: string }) | undefined;
   readonly tokens: readonly StoredToken[];
   readonly log: readonly LogEntry[];
-  /** What the provider said last. It is advice: it counts nothing and holds up nobody. */
+  /** The provider's last figures. They are advice: no request counts or waits because of them. */
   readonly quota: QuotaSaid | undefined;
 }
 
@@ -241,7 +244,7 @@ export function newRecord(id: string, now: number): LedgerRecord {
   };
 }
 
-/** An object without a prototype, so that no name is found that nobody wrote. */
+/** An object without a prototype, so that it has no names that nobody wrote. */
 export const none: Readonly<Record<string, never>> = Object.freeze(Object.create(null));
 
 /** Returns a copy of named values, with one of them replaced, or removed if it is undefined. */
@@ -260,7 +263,7 @@ export function stateOf({ states }: LedgerRecord, name: string): TokenState {
   return states[name] ?? {};
 }
 
-/** Returns the record with a change of what paces the requests for a token. */
+/** Returns the record with a change of the state of one token. */
 export function withState(record: LedgerRecord, name: string, change: TokenState): LedgerRecord {
   return { ...record, states: withNamed(record.states, name, { ...stateOf(record, name), ...change }) };
 }
@@ -303,7 +306,7 @@ export function isOpen({ until = 0 }: Spent, now: number): boolean {
   return until > now;
 }
 
-/** Returns whether nobody knows what came of a request that has ended. */
+/** Returns whether a request has ended with an unknown outcome. */
 export function isUnknown({ until, issuedAt, refusedAt }: Spent): boolean {
   return until === undefined && issuedAt === undefined && refusedAt === undefined;
 }

@@ -21,7 +21,7 @@ import {
 } from './record.ts';
 import { minute } from './units.ts';
 
-/** After an answer that says "later", and no time. */
+/** The wait after an answer that says "later" without a time. */
 const laterMs = 15 * minute;
 /** True if the endpoint said by its refusal that it may accept the same request later. */
 const isTemporary: Readonly<Record<Refused['cause'], boolean>> = {
@@ -32,12 +32,12 @@ const isTemporary: Readonly<Record<Refused['cause'], boolean>> = {
 };
 /** The outcome of a request is known within this time, unless its process was stopped. */
 const maxRequestMs = 6 * minute;
-/** So many refused secrets are remembered: the newest. */
+/** The most refused secrets that are remembered. The oldest are forgotten. */
 const maxRefusals = 4;
 
-/** What came of a reserved token request. */
+/** The outcome of a reserved token request. */
 export type Answer = AnswerKind & {
-  /** What the endpoint said of its own count. */
+  /** The figures in which the endpoint shows its own count. */
   readonly quota?: readonly Quota[] | undefined;
   /** The secret that was sent. */
   readonly secretId?: string | undefined;
@@ -94,7 +94,7 @@ export function settle(record: LedgerRecord, now: number, reserved: Spent, answe
     const hint: Hint = { kind: 'unknown', status, code };
     return known && known.until === undefined ? next : lost(next, now, own, hint, answer.retryAfterMs);
   }
-  // Who settled it already knew that it brought no token.
+  // The record has a certain outcome of this request already.
   if (!known || known.issuedAt !== undefined || known.refusedAt !== undefined) return next;
   if (answer.kind === 'unsent') return withRow(next, own, undefined);
   if (answer.cause === 'unreachable') return unreached(next, now, own, answer);
@@ -102,8 +102,8 @@ export function settle(record: LedgerRecord, now: number, reserved: Spent, answe
 }
 
 /**
- * Returns the record in which a request that lapsed was not lost after all. Pauses count from the
- * latest one that was.
+ * Returns the record in which a request that lapsed was not lost after all. Pauses then count from
+ * the latest request that was lost.
  */
 function withoutLapse(record: LedgerRecord, { id }: Spent, { kind }: Answer): LedgerRecord {
   const { lost, spent } = record;
@@ -114,8 +114,8 @@ function withoutLapse(record: LedgerRecord, { id }: Spent, { kind }: Answer): Le
 }
 
 /**
- * Returns the record in which a process is gone that did not report in time what came of its
- * request.
+ * Returns the record after the lease of a request ended without an outcome: its process counts as
+ * dead.
  */
 export function lapsed(record: LedgerRecord, one: Spent): LedgerRecord {
   return lost(record, one.at, one, { kind: 'died' });
@@ -158,7 +158,7 @@ function unreached(
   const at = failedAt(record, now, own);
   const hint: Hint = { kind: 'unreached', status };
   const next = withLater(withRow(record, own, undefined), at, hint, retryAfterMs);
-  // When it lapsed, it was counted as a failure.
+  // A request that lapsed was counted as a failure then.
   return isUnknown(own) ? next : failed(next, own, at, hint);
 }
 
@@ -179,14 +179,15 @@ function refused(
     const refusal: Refusal = { ...oneMore(refusals[secret], own.at, at), status, code, name, keyId, instance };
     return newest(withNamed(refusals, secret, refusal));
   };
-  const told = withLater(next, at, hint, retryAfterMs);
-  if (isAboutClient({ status, code })) return { ...told, refusals: withOneMore(record.refusals) };
-  return withState(told, name, { refusals: withOneMore(stateOf(record, name).refusals) });
+  const later = withLater(next, at, hint, retryAfterMs);
+  if (isAboutClient({ status, code })) return { ...later, refusals: withOneMore(record.refusals) };
+  return withState(later, name, { refusals: withOneMore(stateOf(record, name).refusals) });
 }
 
 /**
- * Returns when the failure of a request was known. Pauses count from the request, even if the store
- * hears of it late. What fails after an order to try again is later than the order.
+ * Returns the instant from which the pause after a failed request counts: six minutes after its
+ * reservation at the latest, even if the store gets the outcome later. A request that fails after
+ * an order to try again counts as later than the order.
  */
 function failedAt({ retries }: LedgerRecord, now: number, { at }: Spent): number {
   const failed = Math.max(at, Math.min(now, at + maxRequestMs));
