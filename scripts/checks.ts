@@ -90,6 +90,10 @@ export const checks: Readonly<Record<string, Check>> = {
     finds: 'a use of Node in what runs in browsers and workers',
   },
   unused: { run: ['knip'], finds: 'a file, an export or a dependency that nobody uses' },
+  api: {
+    run: ['node', 'scripts/check-api.ts'],
+    finds: 'a change of what a package offers to TypeScript that its report does not show',
+  },
   packages: {
     run: ['node', 'scripts/check-packages.ts'],
     finds: 'a package of another shape',
