@@ -15,6 +15,7 @@ const guides = [
   page('Test your code', '/testing'),
   page('Go to production', '/production'),
   page('Upgrade', '/upgrading'),
+  page('What is stable', '/stability'),
   page('Serverless and Workers', '/serverless'),
   page('Next.js and other frameworks', '/frameworks'),
   page('Scripts, CI, other languages', '/any-language'),

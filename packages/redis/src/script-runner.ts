@@ -29,6 +29,8 @@ interface IoRedisClient {
 /**
  * The methods that this package needs of a client of @upstash/redis, which sends commands by HTTP.
  * Besides node-redis, only this has `scriptLoad`.
+ *
+ * @experimental It has run with a server that answers like Upstash, and not yet with Upstash.
  */
 interface UpstashRedisClient {
   readonly scriptLoad: unknown;

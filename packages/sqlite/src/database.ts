@@ -12,7 +12,11 @@ export interface LibsqlClient {
   execute(statement: never): Promise<unknown>;
 }
 
-/** A binding of Cloudflare D1, such as `env.DB`. */
+/**
+ * A binding of Cloudflare D1, such as `env.DB`.
+ *
+ * @experimental It has run in workerd, and not yet at Cloudflare.
+ */
 export interface D1Binding {
   prepare(sql: string): { bind(...values: never[]): unknown };
   batch(statements: never[]): Promise<unknown[]>;

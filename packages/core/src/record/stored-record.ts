@@ -1,3 +1,10 @@
+/**
+ * Reads and repairs a stored record. It serves the command line and tools like it.
+ *
+ * @experimental It follows the form of the record, and may change in a minor version.
+ * @module
+ */
+
 import { configError, problemOfInteger, problemOfText, reportTo } from '../contract/config-problems.ts';
 import type { ConfigProblem } from '../contract/errors.ts';
 import { type IssuanceLimit, resolveLimits } from '../contract/issuance-limit.ts';
