@@ -1,5 +1,5 @@
-// A rehearsal of a release. By night a copy of the tracked files gets the next version and is built, packed and published, to a registry on
-// loopback; by day the packages as they are. From there npm, and by night pnpm, Yarn and Bun, install them into empty projects. `pnpm check release`
+// A rehearsal of a release. By night a copy of the tracked files becomes a candidate and then the next version, is built, packed and published, to a registry
+// on loopback; by day the packages as they are. From there npm, and by night pnpm, Yarn and Bun, install them into empty projects. `pnpm check release`
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { isDeepStrictEqual, promisify } from 'node:util';
 import { inParallel } from '../support/tools/in-parallel.ts';
 import { type Manifest, root } from '../support/tools/packages/packages.ts';
 import { packAll } from '../support/tools/packages/packed.ts';
@@ -18,7 +18,6 @@ export interface Published {
 /** Does in a copy of the tracked files what the release workflow does, and publishes to the registry on loopback. */
 export async function publishCopy(folder: string, registry: Registry): Promise<Published[]> {
   const copy = join(folder, 'copy');
-  const packed = join(folder, 'packed');
   copyTrackedFiles(copy);
   const filters = ['--filter', '.', '--filter', './packages/*'];
   await execute('pnpm', ['install', '--frozen-lockfile', '--prefer-offline', ...filters], { cwd: copy });
@@ -26,18 +25,35 @@ export async function publishCopy(folder: string, registry: Registry): Promise<P
   const env = { ...registry.env, PATH: `${join(copy, 'node_modules/.bin')}:${registry.env['PATH']}` };
   const run = async (command: string, argv: string[]) => (await execute(command, argv, { cwd: copy, env })).stdout;
   const expected = nextVersion(copy);
-  await run('changeset', ['version']);
-  await run('pnpm', ['install', '--frozen-lockfile', '--lockfile-only', '--offline']);
-  await run('turbo', ['run', 'build', '--output-logs=errors-only', '--filter=./packages/*']);
-  await run('changeset', ['pack', '--out-dir', packed]);
+  const publish = async (version: string) => {
+    const packed = join(folder, `packed-${version}`);
+    await run('node', ['scripts/next-version.ts']);
+    await run('pnpm', ['install', '--frozen-lockfile', '--lockfile-only', '--offline']);
+    await run('turbo', ['run', 'build', '--output-logs=errors-only', '--filter=./packages/*']);
+    await run('changeset', ['pack', '--out-dir', packed]);
+    const published = readTarballs(packed);
+    for (const { manifest } of published) {
+      if (manifest.version !== version)
+        throw new Error(`The changesets make ${version}, but ${manifest.name} became ${manifest.version}.`);
+    }
+    await assertRegistries(copy, env);
+    await run('changeset', ['publish', '--from-pack-dir', packed]);
+    return published;
+  };
 
-  const published = readTarballs(packed);
+  await run('changeset', ['pre', 'enter', 'next']);
+  await publish(`${expected}-next.0`);
+  await run('changeset', ['pre', 'exit']);
+  const published = await publish(expected);
   for (const { manifest } of published) {
-    if (manifest.version !== expected)
-      throw new Error(`The changesets make ${expected}, but ${manifest.name} became ${manifest.version}.`);
+    const tags = JSON.parse(await run('npm', ['view', manifest.name, 'dist-tags', '--json'])) as object;
+    if (!isDeepStrictEqual(tags, { latest: expected, next: `${expected}-next.0` }))
+      throw new Error(`${manifest.name} is published as ${JSON.stringify(tags)}.`);
   }
-  await assertRegistries(copy, env);
-  await run('changeset', ['publish', '--from-pack-dir', packed]);
+  for (const document of ['README.md', 'CONTRIBUTING.md', 'docs/start/index.md']) {
+    if (/until the first release|tarballs of a clone|pnpm@12 tarballs/.test(readFileSync(join(copy, document), 'utf8')))
+      throw new Error(`${document} still says how to install what is not released.`);
+  }
   return published;
 }
 
