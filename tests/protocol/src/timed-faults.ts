@@ -23,6 +23,13 @@ export interface Reachable {
 }
 
 const year = 365 * day;
+const working: Network['broken'] = {
+  store: false,
+  discards: false,
+  endpoint: 'up',
+  cutOff: undefined,
+  some: undefined,
+};
 
 /** Schedules all timed faults until `until`; what lasts longer is ended by {@link endFaults}. */
 export function scheduleFaults(reachable: Reachable, until: number): void {
@@ -43,131 +50,129 @@ export function scheduleFaults(reachable: Reachable, until: number): void {
 /** Everything works from now on. */
 export function endFaults({ world, dice, network, store }: Reachable): void {
   dice.stop();
-  network.broken.store = false;
-  network.broken.discards = false;
-  network.broken.endpoint = 'up';
-  network.broken.cutOff = undefined;
-  network.broken.some = undefined;
+  Object.assign(network.broken, working);
   if (store.isSplit) store.heal('left');
   world.note('faults end');
 }
 
-function happenings({
+type Happenings = Partial<Record<TimedFault, () => void>>;
+
+/** What the faults of one run have in common. */
+interface Shared extends Reachable {
+  /** A window, in days. */
+  readonly scale: number;
+  /** For how long an entry may count. */
+  readonly memoryMs: number;
+  /** When the store lost something; without end while it does. */
+  readonly losses: number[];
+  mayLose(): boolean;
+  someone(fault: TimedFault): Fleet['members'][number];
+  killAll(): void;
+  /** A part of the network is broken for a while. */
+  during(fault: TimedFault, maxMs: number, broken: () => Partial<Network['broken']>): void;
+}
+
+/** Each kind draws in this order, so kept plans stay as they are. */
+function happenings(reachable: Reachable): Happenings {
+  const shared = sharedBy(reachable);
+  return {
+    ...ofProcesses(shared),
+    ...ofConnections(shared),
+    ...ofClocks(shared),
+    ...ofStores(shared),
+    ...ofTokens(shared),
+  };
+}
+
+function sharedBy(reachable: Reachable): Shared {
+  const { world, dice, settings, fleet, network, store } = reachable;
+  const scale = settings.windowMs / day;
+  const longestMs = Math.max(...windowsOf(settings));
+  const memoryMs =
+    longestMs + Math.min(hour, longestMs / 24) + Math.min(2 * hour, Math.max(7 * minute, longestMs / 12));
+  const losses: number[] = [];
+  return {
+    ...reachable,
+    scale,
+    memoryMs,
+    losses,
+    mayLose: () => losses.filter((at) => at > world.now - memoryMs).length < settings.lossesPerWindow && !store.isSplit,
+    someone: (fault) => fleet.members[dice.of(fault).integer(0, fleet.members.length - 1)] as Fleet['members'][number],
+    killAll() {
+      for (const index of fleet.members.keys()) fleet.replace(index, 'crash');
+    },
+    during(fault, maxMs, broken) {
+      if (!dice.strike(fault)) return;
+      const change = broken();
+      Object.assign(network.broken, change);
+      const mended = Object.keys(change).map((part) => [part, working[part as keyof typeof working]]);
+      const mend = () => void Object.assign(network.broken, Object.fromEntries(mended));
+      world.at(world.now + dice.of(fault).between(minute * scale, maxMs * scale), mend);
+    },
+  };
+}
+
+function ofProcesses({ dice, fleet, scale, someone }: Shared): Happenings {
+  const replaced = (how: 'crash' | 'close') => {
+    if (dice.strike(how)) fleet.replace(dice.of(how).integer(0, fleet.members.length - 1), how);
+  };
+  return {
+    crash: () => replaced('crash'),
+    close: () => replaced('close'),
+    freeze() {
+      if (!dice.strike('freeze')) return;
+      const random = dice.of('freeze');
+      const durationMs = random.chance(0.5) ? random.between(1, 90) * 1_000 : random.between(minute, 6 * hour) * scale;
+      someone('freeze').machine.freeze(durationMs);
+    },
+    sleep() {
+      if (!dice.strike('sleep')) return;
+      const random = dice.of('sleep');
+      someone('sleep').machine.sleep(
+        random.chance(0.3) ? random.between(1, 90) * 1_000 : random.between(minute, 9 * hour),
+      );
+    },
+    sleep_long() {
+      if (!dice.strike('sleep_long')) return;
+      someone('sleep_long').machine.sleep(dice.of('sleep_long').between(31.05, 40) * day);
+    },
+    wall_clock_step() {
+      if (!dice.strike('wall_clock_step')) return;
+      const random = dice.of('wall_clock_step');
+      someone('wall_clock_step').machine.stepWall(
+        Math.round(random.between(-1, 1) * random.pick([minute, hour, day, 10 * year])),
+      );
+    },
+    blocked() {
+      if (dice.strike('blocked')) someone('blocked').machine.block(dice.of('blocked').between(1, 30) * 1_000);
+    },
+  };
+}
+
+function ofConnections({ dice, someone, during }: Shared): Happenings {
+  return {
+    partition: () => during('partition', 2 * hour, () => ({ cutOff: someone('partition').machine.name })),
+    store_outage: () => during('store_outage', 2 * hour, () => ({ store: true })),
+    endpoint_outage: () =>
+      during('endpoint_outage', 4 * hour, () => ({ endpoint: dice.of('endpoint_outage').pick(['silent', 'failing']) })),
+  };
+}
+
+function ofClocks({
   world,
   dice,
   settings,
   fleet,
   network,
   store,
-  service,
-  exchanges,
-}: Reachable): Partial<Record<TimedFault, () => void>> {
-  const { windowMs, lossesPerWindow } = settings;
-  const scale = windowMs / day;
+  memoryMs,
+  losses,
+  mayLose,
+  killAll,
+}: Shared): Happenings {
   const toleratedMs = Math.min(10 * minute, Math.min(...windowsOf(settings)) / 144);
-  // As long as an entry may count.
-  const longestMs = Math.max(...windowsOf(settings));
-  const memoryMs =
-    longestMs + Math.min(hour, longestMs / 24) + Math.min(2 * hour, Math.max(7 * minute, longestMs / 12));
-  const losses: number[] = [];
   let leaptAt = Number.NEGATIVE_INFINITY;
-  const mayLose = () => losses.filter((at) => at > world.now - memoryMs).length < lossesPerWindow && !store.isSplit;
-
-  function someone(fault: TimedFault): { index: number; member: Fleet['members'][number] } {
-    const index = dice.of(fault).integer(0, fleet.members.length - 1);
-    return { index, member: fleet.members[index] as Fleet['members'][number] };
-  }
-
-  function killAll(): void {
-    for (const index of fleet.members.keys()) fleet.replace(index, 'crash');
-  }
-
-  /** Somebody who knows what the service issued says how many of these tokens the record has not seen, or a smaller number. */
-  function say(fault: TimedFault, tooFewBy: number): void {
-    if (store.isSplit || !dice.strike(fault)) return;
-    const { record } = store.kept('left') ?? {};
-    const known = record === undefined ? undefined : decoded(record);
-    if (typeof known === 'string') return;
-    const seen = (known?.spent ?? []).filter(({ issuedAt, reason }) => {
-      return reason !== 'stated' && issuedAt !== undefined && issuedAt > store.now() - windowMs;
-    });
-    const count = Math.max(0, service.issuedSince(world.now - memoryMs) - seen.length - tooFewBy);
-    const told = { count, instance: 'somebody', reason: 'counted by the service', now: store.now() };
-    const next = recordWithSpent(record, told, settings);
-    dice.count(next === undefined ? 'word that the record knew' : 'word that the record took');
-    if (next !== undefined) store.replace(next);
-  }
-
-  /** For a while, then not. */
-  function during(fault: TimedFault, maxMs: number, begin: () => void, end: () => void): void {
-    if (!dice.strike(fault)) return;
-    begin();
-    world.at(world.now + dice.of(fault).between(minute * scale, maxMs * scale), end);
-  }
-
   return {
-    crash: () => void (dice.strike('crash') && fleet.replace(someone('crash').index, 'crash')),
-    close: () => void (dice.strike('close') && fleet.replace(someone('close').index, 'close')),
-    freeze() {
-      if (!dice.strike('freeze')) return;
-      const random = dice.of('freeze');
-      const durationMs = random.chance(0.5) ? random.between(1, 90) * 1_000 : random.between(minute, 6 * hour) * scale;
-      someone('freeze').member.machine.freeze(durationMs);
-    },
-    sleep() {
-      if (!dice.strike('sleep')) return;
-      const random = dice.of('sleep');
-      someone('sleep').member.machine.sleep(
-        random.chance(0.3) ? random.between(1, 90) * 1_000 : random.between(minute, 9 * hour),
-      );
-    },
-    sleep_long() {
-      if (!dice.strike('sleep_long')) return;
-      someone('sleep_long').member.machine.sleep(dice.of('sleep_long').between(31.05, 40) * day);
-    },
-    wall_clock_step() {
-      if (!dice.strike('wall_clock_step')) return;
-      const random = dice.of('wall_clock_step');
-      someone('wall_clock_step').member.machine.stepWall(
-        Math.round(random.between(-1, 1) * random.pick([minute, hour, day, 10 * year])),
-      );
-    },
-    blocked() {
-      if (dice.strike('blocked')) someone('blocked').member.machine.block(dice.of('blocked').between(1, 30) * 1_000);
-    },
-    partition: () =>
-      during(
-        'partition',
-        2 * hour,
-        () => {
-          network.broken.cutOff = someone('partition').member.machine.name;
-        },
-        () => {
-          network.broken.cutOff = undefined;
-        },
-      ),
-    store_outage: () =>
-      during(
-        'store_outage',
-        2 * hour,
-        () => {
-          network.broken.store = true;
-        },
-        () => {
-          network.broken.store = false;
-        },
-      ),
-    endpoint_outage: () =>
-      during(
-        'endpoint_outage',
-        4 * hour,
-        () => {
-          network.broken.endpoint = dice.of('endpoint_outage').pick(['silent', 'failing']);
-        },
-        () => {
-          network.broken.endpoint = 'up';
-        },
-      ),
     store_clock_step() {
       if (!dice.strike('store_clock_step')) return;
       // Within a band, so that no sum of steps is ever more than the tolerance.
@@ -216,17 +221,12 @@ function happenings({
       if (!isForgotten && random.chance(0.5))
         world.at(world.now + random.next() ** 2 * 30 * hour, () => store.stepClock(-byMs));
     },
-    store_discards: () =>
-      during(
-        'store_discards',
-        2 * hour,
-        () => {
-          network.broken.discards = true;
-        },
-        () => {
-          network.broken.discards = false;
-        },
-      ),
+  };
+}
+
+function ofStores({ world, dice, settings, store, losses, mayLose, killAll, during }: Shared): Happenings {
+  return {
+    store_discards: () => during('store_discards', 2 * hour, () => ({ discards: true })),
     store_wiped() {
       if (!mayLose() || !dice.strike('store_wiped')) return;
       losses.push(world.now);
@@ -258,6 +258,37 @@ function happenings({
         losses[losses.length - 1] = world.now;
       });
     },
+  };
+}
+
+function ofTokens({
+  world,
+  dice,
+  settings,
+  fleet,
+  store,
+  service,
+  exchanges,
+  scale,
+  memoryMs,
+  someone,
+}: Shared): Happenings {
+  /** Somebody who knows what the service issued says how many of these tokens the record has not seen, or a smaller number. */
+  function say(fault: TimedFault, tooFewBy: number): void {
+    if (store.isSplit || !dice.strike(fault)) return;
+    const { record } = store.kept('left') ?? {};
+    const known = record === undefined ? undefined : decoded(record);
+    if (typeof known === 'string') return;
+    const seen = (known?.spent ?? []).filter(({ issuedAt, reason }) => {
+      return reason !== 'stated' && issuedAt !== undefined && issuedAt > store.now() - settings.windowMs;
+    });
+    const count = Math.max(0, service.issuedSince(world.now - memoryMs) - seen.length - tooFewBy);
+    const told = { count, instance: 'somebody', reason: 'counted by the service', now: store.now() };
+    const next = recordWithSpent(record, told, settings);
+    dice.count(next === undefined ? 'word that the record knew' : 'word that the record took');
+    if (next !== undefined) store.replace(next);
+  }
+  return {
     spent_said: () => say('spent_said', 0),
     spent_said_falsely: () => say('spent_said_falsely', settings.saidFalselyBy ?? 0),
     tokens_exchanged() {
@@ -265,7 +296,7 @@ function happenings({
     },
     reset() {
       if (!dice.strike('reset')) return;
-      const { machine, clients } = someone('reset').member;
+      const { machine, clients } = someone('reset');
       machine.deliver(() => void dice.of('reset').pick(clients).reset());
     },
     reset_by_all() {
@@ -288,7 +319,7 @@ function happenings({
     },
     retry_ordered() {
       if (!dice.strike('retry_ordered')) return;
-      const { machine, clients } = someone('retry_ordered').member;
+      const { machine, clients } = someone('retry_ordered');
       machine.deliver(() => dice.of('retry_ordered').pick(clients).retryNow());
     },
     revoked() {
