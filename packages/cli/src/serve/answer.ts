@@ -24,6 +24,10 @@ export function refusal(
   return json(status, { error, error_description: describable(description) }, headers);
 }
 
+export function invalidRequest(description: string): Answer {
+  return refusal(400, 'invalid_request', description);
+}
+
 /** An answer without a body. */
 export function empty(status: number, headers: Readonly<Record<string, string>> = {}): Answer {
   return { status, headers: { 'cache-control': 'no-store', ...headers }, body: '' };

@@ -1,6 +1,6 @@
 import { abortable } from '@service-auth/core/store';
 import { usageJson } from '../report/usage-json.ts';
-import { type Answer, empty, json, refusal } from './answer.ts';
+import { type Answer, empty, invalidRequest, json } from './answer.ts';
 import type { Clients } from './fleet.ts';
 import { metadataAnswer } from './metadata.ts';
 import { type Entrance, type RequestHead, valuesOf } from './request-head.ts';
@@ -70,7 +70,7 @@ export function createDoors({ clients, key, isEnding, metrics }: DoorsOptions): 
     metadata: ({ head }) => metadataAnswer(valuesOf(head, 'host')[0] ?? ''),
     async rejected({ body }) {
       const token = tokenIn(body);
-      if (token === undefined) return refusal(400, 'invalid_request', 'The body must be JSON: {"token": the token}.');
+      if (token === undefined) return invalidRequest('The body must be JSON: {"token": the token}.');
       await Promise.all(clients.all.map((kept) => kept.reject(token)));
       return empty(204);
     },

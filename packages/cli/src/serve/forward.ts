@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isServiceAuthError, type ServiceAuth } from '@service-auth/core';
 import { acceptsToken, sendWithToken } from '@service-auth/core/http';
 import { Pool } from 'undici';
-import { type Answer, refusal } from './answer.ts';
+import { type Answer, invalidRequest, refusal } from './answer.ts';
 import { forwardedHeaders, forwardingRefusal, hasBody, isCoded, pathOf, returnedHeaders } from './forwarding.ts';
 import type { KeptToken } from './kept-token.ts';
 import { requestBody } from './request-body.ts';
@@ -53,11 +53,7 @@ export function createForwarder(
     if (refused) return refused;
     const path = pathOf(head.target, baseUrl ?? '', auth.covers);
     if (path === undefined)
-      return refusal(
-        400,
-        'invalid_request',
-        'The path would leave the base URL, is ambiguous, or is that of the token endpoint.',
-      );
+      return invalidRequest('The path would leave the base URL, is ambiguous, or is that of the token endpoint.');
     const { method, rawHeaders } = head;
     const begin = () => void (request.headers.expect && response.writeContinue());
     const body = hasBody(head) ? requestBody(request, begin) : undefined;

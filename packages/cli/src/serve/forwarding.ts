@@ -1,4 +1,4 @@
-import { type Answer, refusal } from './answer.ts';
+import { type Answer, invalidRequest, refusal } from './answer.ts';
 import { type RequestHead, valuesOf } from './request-head.ts';
 
 /** RFC 9110 section 7.6.1, and the older names. These headers are for one connection. */
@@ -23,11 +23,7 @@ const via = ['Via', '1.1 service-auth'] as const;
 /** Returns why a request is not forwarded, judged by its head. */
 export function forwardingRefusal(head: RequestHead): Answer | undefined {
   if (valuesOf(head, 'authorization').length > 0) {
-    return refusal(
-      400,
-      'invalid_request',
-      'Send no Authorization: the server adds its own, and two would be ambiguous.',
-    );
+    return invalidRequest('Send no Authorization: the server adds its own, and two would be ambiguous.');
   }
   if (valuesOf(head, 'upgrade').some((protocols) => !isIgnorable(protocols))) {
     return refusal(501, 'invalid_request', 'Upgrades such as WebSocket are not forwarded.');

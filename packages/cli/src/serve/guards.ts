@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { type Answer, refusal } from './answer.ts';
+import { type Answer, invalidRequest, refusal } from './answer.ts';
 import { isCoded } from './forwarding.ts';
 import { type Entrance, type RequestHead, valuesOf } from './request-head.ts';
 import type { Door } from './routes.ts';
@@ -19,13 +19,9 @@ export function refusalOf(
   key: string | undefined,
 ): Answer | undefined {
   const hosts = valuesOf(head, 'host');
-  if (hosts.length !== 1) return refusal(400, 'invalid_request', 'The request needs one Host header.');
+  if (hosts.length !== 1) return invalidRequest('The request needs one Host header.');
   if (!head.target.startsWith('/')) {
-    return refusal(
-      400,
-      'invalid_request',
-      'The request target must be a path. This server is no proxy for other hosts.',
-    );
+    return invalidRequest('The request target must be a path. This server is no proxy for other hosts.');
   }
   if (isCoded(head.rawHeaders)) {
     // RFC 9112 section 6.1. Servers that disagree about the end of a body take a part of it for the

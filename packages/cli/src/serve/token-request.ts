@@ -1,4 +1,4 @@
-import { type Answer, refusal } from './answer.ts';
+import { type Answer, invalidRequest, refusal } from './answer.ts';
 import { isSame } from './guards.ts';
 import { type RequestHead, valuesOf } from './request-head.ts';
 
@@ -74,10 +74,6 @@ export function invalidTarget(): Answer {
     'invalid_target',
     'There are no tokens for this audience. SERVICE_AUTH_AUDIENCE lists those there are.',
   );
-}
-
-function invalidRequest(description: string): Answer {
-  return refusal(400, 'invalid_request', description);
 }
 
 function invalidClient(description: string): Answer {

@@ -115,9 +115,9 @@ export function takeParameters<Name extends string>(
   return Object.fromEntries(taken) as { [Key in Name]: string | undefined };
 }
 
-/** The address as people may see it: without credentials and parameters. */
-export function labelOf({ protocol, host, pathname }: URL): string {
-  return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
+/** The address as people may see it: without credentials and parameters, but with a table that it names. */
+export function labelOf({ protocol, host, pathname }: URL, table?: string): string {
+  return `${protocol}//${host}${pathname === '/' ? '' : pathname}${table === undefined ? '' : ` (table ${table})`}`;
 }
 
 /** The value of a parameter in an address, safe between single quotes of a shell. */

@@ -70,7 +70,7 @@ export async function openMysqlStore(url: URL, { writes }: OpenOptions): Promise
   const name = described.name?.replace('table ', '') ?? '';
   return {
     store: explaining,
-    label: `${labelOf(url)}${table === undefined ? '' : ` (table ${table})`}`,
+    label: labelOf(url, table),
     trial: (key) => ({ store: explaining, remove: () => query(`delete from ${name} where \`key\` = ?`, [key]) }),
     examine: async () => [await readOnly(query)],
   };

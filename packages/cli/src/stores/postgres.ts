@@ -53,7 +53,7 @@ export function openPostgresStore(url: URL, { writes }: OpenOptions): OpenedStor
       .join('.');
     return {
       store: connected,
-      label: `${labelOf(url)}${table === undefined ? '' : ` (table ${table})`}`,
+      label: labelOf(url, table),
       trial: (key) => ({ store: connected, remove: () => pool.query(`delete from ${name} where key = $1`, [key]) }),
       examine: async () => [await standby(pool)],
       others: async (key) => ({
