@@ -43,7 +43,7 @@ test('a chart escapes names, and ends its whiskers at its edge', () => {
   const svg = svgOf({ title: 'x', logarithmic: false, bars }, 'dark');
   expect(svg).toContain('a &lt;b&gt; &amp; c');
   const ends = [...svg.matchAll(/x2="([\d.]+)"/g)].map(([, x]) => Number(x));
-  expect(Math.max(...ends)).toBeLessThanOrEqual(760);
+  expect(Math.max(...ends)).toBeLessThanOrEqual(400);
 });
 
 test.each(themes)(

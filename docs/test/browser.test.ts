@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createDay } from '../.vitepress/budget/day.ts';
 import type { Picture } from '../.vitepress/budget/picture.ts';
+import { presets } from '../.vitepress/budget/presets.ts';
 import { fromFragment, incidentKinds } from '../.vitepress/budget/settings.ts';
 import { redirects } from '../.vitepress/redirects.ts';
 import { serveSite, startBrowser } from './support/browser.ts';
@@ -101,13 +102,13 @@ async function sameDay(): Promise<Picture> {
 async function expectSameDay(): Promise<Picture> {
   const { ours, naive, now, limit } = await sameDay();
   const shown = {
-    'ours-issued': ours.slots.length,
+    'ours-issued': ours.spent,
     'ours-counted': `${ours.counted} of ${ours.usable}`,
     'ours-rejected': ours.rejected,
     'ours-refused': ours.refused,
     'ours-answered': ours.answered,
     'ours-failed': ours.failed,
-    'naive-issued': naive.slots.length,
+    'naive-issued': naive.spent,
     'naive-rejected': naive.rejected,
     'naive-refused': naive.refused,
     'naive-answered': naive.answered,
@@ -116,7 +117,7 @@ async function expectSameDay(): Promise<Picture> {
   for (const [name, value] of Object.entries(shown)) expect(await fact(name), name).toBe(`${value}`);
   for (const [name, fleet] of Object.entries({ ours, naive })) {
     const panel = page.locator(`[data-fleet="${name}"]`);
-    expect(await panel.locator('.slots g:not(.free)').count()).toBe(fleet.slots.length);
+    expect(await panel.locator('.slots g:not(.free)').count()).toBe(Math.min(limit, fleet.spent));
     expect(await panel.locator('.slots g').count()).toBe(limit);
     expect(await panel.locator('.processes li').count()).toBe(fleet.processes.length);
   }
@@ -194,17 +195,19 @@ describe.runIf(browser)('the start page', () => {
     }
     await settled();
     expect(reached).toEqual([
+      'Replay the day',
       'Play',
       '+1 min',
-      'Restart',
       'speed',
+      '150 a day',
+      ...presets.map(({ name }) => name),
+      'Copy link to this day',
+      'Published limits',
       'Deploy',
       'Kill a process',
-      '401 storm',
-      'Slow token endpoint',
+      '20 minutes of 401s',
+      'Slow provider',
       'Store fails over',
-      '150 a day',
-      '50 a day, 10 an hour (Switch, on Auth0)',
       'processes',
       'deploys',
       'crashes',
@@ -212,15 +215,28 @@ describe.runIf(browser)('the start page', () => {
       'hourly',
       'life',
       'seed',
-      'Copy link to this day',
-      'What core reported last',
+      'the reserve',
+      'What Service Auth reported last',
     ]);
     expect((await expectSameDay()).now).toBe(2 * hour + 60_000);
   });
 
+  test('the page shows the picture of the afternoon, and loads no program until a reader plays the day', async () => {
+    const workers: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/worker-')) workers.push(request.url());
+    });
+    await page.goto(site.url, { waitUntil: 'networkidle' });
+    expect(await page.locator('.clock').textContent()).toBe('14:00');
+    expect(workers).toEqual([]);
+    await page.locator('button[data-control="replay"]').click();
+    await expect.poll(() => page.locator('.clock').textContent()).not.toBe('14:00');
+    expect(workers).toHaveLength(1);
+  });
+
   test('the day plays, pauses and begins again', async () => {
-    await page.emulateMedia({ reducedMotion: 'no-preference' });
     await page.goto(site.url);
+    await page.locator('button[data-control="replay"]').click();
     await page.locator('button[data-control="play"]', { hasText: 'Pause' }).click();
     await settled();
     await expectSameDay();
@@ -228,9 +244,44 @@ describe.runIf(browser)('the start page', () => {
     await page.locator('select[name="speed"]').selectOption('3600');
     await page.locator('button[data-control="play"]', { hasText: 'Play' }).press('Enter');
     await expect.poll(() => page.locator('.clock').textContent()).not.toBe(paused);
-    await page.locator('button[data-control="restart"]').click();
-    await settled();
-    expect(await page.locator('.clock').textContent()).toBe('00:00');
+    await page.locator('select[name="speed"]').selectOption('1');
+    await page.locator('button[data-control="replay"]').click();
+    await expect.poll(() => page.locator('.clock').textContent()).toBe('00:00');
+  });
+
+  test.each(presets)(
+    'the limit of $name is that of its page, and the link to this day shows the same day',
+    async ({ name, source, settings }) => {
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+      await open(morning);
+      await page.locator(`button[data-preset="${name}"]`).click();
+      await settled();
+      expect(fromFragment(new URL(page.url()).hash)).toMatchObject(settings);
+      expect(await page.locator('.source a').getAttribute('href')).toBe(source);
+      const { ours, naive } = await expectSameDay();
+      expect(ours.refused).toBe(0);
+      expect(naive.spent).toBeGreaterThan(ours.spent);
+
+      await page.locator('button[data-control="copy"]').click();
+      await page.getByText('Copied.').waitFor();
+      const link = await page.evaluate<string>('navigator.clipboard.readText()');
+      const shown = await page.locator('.live-budget .poster').textContent();
+      await page.goto('about:blank');
+      await page.goto(link);
+      await page.locator('.live-budget[data-busy="false"][data-now="7200000"]').waitFor();
+      expect(await page.locator('.live-budget .poster').textContent()).toBe(shown?.replace('Copied.', ''));
+      expect(await page.locator(`button[data-preset="${name}"]`).getAttribute('aria-pressed')).toBe('true');
+    },
+  );
+
+  test('a phone shows the code before the day, and a wide window has both in its first screen', async () => {
+    const top = async (part: string) => (await page.locator(part).first().boundingBox())?.y ?? Number.NaN;
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(site.url);
+    expect(await top('.start .code')).toBeLessThan(await top('.poster'));
+    await page.setViewportSize({ width: 1440, height: 900 });
+    expect(await top('.poster .fleets')).toBeLessThan(300);
+    expect(await top('.start .code')).toBeLessThan(800);
   });
 
   test('a reader who follows a link to another day sees that day', async () => {
@@ -252,12 +303,14 @@ describe.runIf(browser)('the start page', () => {
       await route.fulfill({ response, body: sendsNoPicture + (await response.text()) });
     });
     await page.goto(site.url);
+    await page.locator('button[data-control="replay"]').click();
     await page.getByRole('alert').filter({ hasText: 'The day stopped: Error: broken.' }).waitFor();
   });
 
   test('the page says so when its program cannot be loaded', async () => {
     await page.route('**/assets/worker-*.js', (route) => route.abort());
     await page.goto(site.url);
+    await page.locator('button[data-control="replay"]').click();
     await page.getByRole('alert').filter({ hasText: 'The day stopped' }).waitFor();
   });
 

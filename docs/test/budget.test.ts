@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createDay } from '../.vitepress/budget/day.ts';
 import type { Picture } from '../.vitepress/budget/picture.ts';
+import { presets } from '../.vitepress/budget/presets.ts';
 import {
   defaultSettings,
   describesDay,
@@ -100,7 +102,7 @@ test('a fleet that spends the tokens of an hour is not locked out for the day', 
   const { naive } = await live(settings, 2);
   expect(naive.refused).toBeGreaterThan(1);
   expect(naive.lockedOutAt).toBeUndefined();
-  expect(outcome(naive)).toMatch(/^The endpoint refused [\d,]+ requests, the first at 00:1\d\.$/);
+  expect(outcome(naive)).toMatch(/^The provider refused [\d,]+ requests, the first at 00:1\d\.$/);
   expect(naive.slots.length).toBeGreaterThan(5);
 });
 
@@ -110,6 +112,26 @@ test('a fleet that spends the tokens of an hour and then those of the day is loc
   expect(naive.refusedAt).toBeLessThan(hour);
   expect(naive.lockedOutAt).toBeGreaterThan(hour);
   expect(outcome(naive)).toMatch(/^Locked out since 01:\d\d: no token is left for today\.$/);
+});
+
+test('after 12 hours, tokens of a limit of 12 hours are not counted any more', async () => {
+  const { ours, naive } = await live({ ...small, window: 720, life: 6 }, 14);
+  expect(naive.issuedAt.length).toBeGreaterThan(naive.spent);
+  expect(ours.counted).toBeLessThan(ours.issuedAt.length);
+  expect(naive.slots.every(({ at }) => at > 2 * hour)).toBe(true);
+});
+
+test('where requests count, a fleet that never stops asking is never let in again', async () => {
+  const incidents = [{ kind: 'storm', atSecond: 600 } as const];
+  const { ours, naive } = await live({ ...small, limit: 10, window: 10, requests: 1, incidents }, 2);
+  expect(naive.spent).toBeGreaterThan(10);
+  expect(naive.slots).toEqual([]);
+  expect([ours.refused, new Set(ours.processes.map(({ state }) => state))]).toEqual([0, new Set(['calling'])]);
+});
+
+test.each(presets)('the limit of $name is in the table of published limits', ({ name, source }) => {
+  const page = readFileSync(new URL('../servers.md', import.meta.url), 'utf8');
+  expect(page.split('\n').filter((line) => line.includes(name) && line.includes(source))).toHaveLength(1);
 });
 
 test('a token that the API rejected counts as rejected while a process still has it', async () => {
@@ -125,7 +147,9 @@ test('settings can be written into an address and read from it', () => {
     deploys: 1,
     crashes: 2,
     limit: 20,
+    window: 720,
     hourly: 5,
+    requests: 1,
     life: 6,
     incidents,
   };

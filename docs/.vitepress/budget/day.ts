@@ -1,4 +1,5 @@
 import { createUsageReader, type ServiceAuthEvent } from '@service-auth/core';
+import { recordWithSpent } from '@service-auth/core/record';
 import { seedGlobals } from '../../../tests/protocol/src/globals.ts';
 import { createMachine } from '../../../tests/protocol/src/machine.ts';
 import { createRandom, type Random } from '../../../tests/protocol/src/random.ts';
@@ -22,7 +23,9 @@ export interface Day {
 }
 
 const second = 1_000;
-const hour = 3_600 * second;
+const durability = 'replicated';
+const minute = 60 * second;
+const hour = 60 * minute;
 const dayMs = 24 * hour;
 const maxEvents = 10_000_000;
 const quickMs = 200;
@@ -43,11 +46,15 @@ export function createDay(settings: Settings): Day {
     throw new Error('The day has too many events.');
   };
   const world = createWorld(exhausted, undefined, maxEvents);
-  const windows = windowsOf(settings);
+  const limit = limitOf(settings);
+  const windows = windowsOf(settings, limit);
   const network: Network = { answerMs: quickMs, storeIsDown: false };
   const store = createSimulatedStore(world, 0, () => {});
   const lifeMs = settings.life * hour;
   const providers = { ours: createProvider(world, windows, lifeMs), naive: createProvider(world, windows, lifeMs) };
+  // The client is new, so somebody said `service-auth record spent 0`.
+  const told = { count: 0, instance: 'somebody', reason: 'a new client', now: store.now(), issuanceLimit: { windows } };
+  store.replace(recordWithSpent(undefined, told, { durability }) ?? '');
   let log: LogEntry[] = [];
   let adopted = 0;
   const heard = ({ type, instance, ...fields }: ServiceAuthEvent) => {
@@ -67,7 +74,7 @@ export function createDay(settings: Settings): Day {
     issuanceLimit: { windows },
     clock: observer.clock,
     store: {
-      durability: 'replicated',
+      durability,
       load: async () => store.load('left'),
       swap: () => Promise.reject(new Error('A reader writes nothing.')),
     },
@@ -130,12 +137,12 @@ export function createDay(settings: Settings): Day {
       );
       try {
         const usage = await reader.getUsage();
-        const { used, usable } = usage.windows.find(({ windowMs }) => windowMs === dayMs) ?? usage;
+        const { used, usable } = usage.windows.find(({ windowMs }) => windowMs === limit.windowMs) ?? usage;
         return {
           now: world.now,
           limit: settings.limit,
-          ours: { ...fleetPicture(ours, providers.ours, world.now), counted: used, usable, adopted },
-          naive: fleetPicture(naive, providers.naive, world.now),
+          ours: { ...fleetPicture(ours, providers.ours, limit, world.now), counted: used, usable, adopted },
+          naive: fleetPicture(naive, providers.naive, limit, world.now),
           log,
           incidents: [...happened],
         };
@@ -147,9 +154,12 @@ export function createDay(settings: Settings): Day {
   };
 }
 
-function windowsOf({ limit, hourly }: Settings): Window[] {
-  const windows = [{ tokens: limit, windowMs: dayMs }];
-  return hourly > 0 ? [{ tokens: hourly, windowMs: hour }, ...windows] : windows;
+function limitOf({ limit, window, requests }: Settings): Window {
+  return { tokens: limit, windowMs: window * minute, counts: requests === 1 ? 'requests' : 'tokens' };
+}
+
+function windowsOf({ hourly }: Settings, limit: Window): Window[] {
+  return hourly > 0 && limit.windowMs > hour ? [{ ...limit, tokens: hourly, windowMs: hour }, limit] : [limit];
 }
 
 /** What the settings say, and what the seed chooses. */
@@ -164,10 +174,11 @@ function earlierFirst(a: Incident, b: Incident): number {
   return a.atSecond - b.atSecond;
 }
 
-function fleetPicture(fleet: Fleet, provider: Provider, now: number): FleetPicture {
+function fleetPicture(fleet: Fleet, provider: Provider, limit: Window, now: number): FleetPicture {
   const { service, rejected, refused, refusedAt, lockedOutAt } = provider;
   const inMemory = new Set(fleet.members.map(({ token }) => token));
-  const slots = service.issued.map(({ value, issuedAt, expiresAt, machine }): Slot => {
+  const inWindow = service.issued.filter(({ issuedAt }) => issuedAt > now - limit.windowMs);
+  const slots = inWindow.map(({ value, issuedAt, expiresAt, machine }): Slot => {
     const unused = rejected.has(value) ? 'rejected' : now >= expiresAt ? 'expired' : 'left';
     return { at: issuedAt, process: machine, state: inMemory.has(value) ? 'used' : unused };
   });
@@ -176,5 +187,7 @@ function fleetPicture(fleet: Fleet, provider: Provider, now: number): FleetPictu
     return { state, token: service.token(token)?.machine === machine.name ? 'requested' : 'adopted' };
   });
   const { answered, failed } = fleet;
-  return { slots, processes, rejected: rejected.size, refused, refusedAt, lockedOutAt, answered, failed };
+  const issuedAt = service.issued.map((token) => token.issuedAt);
+  const counts = { slots, spent: provider.countIn(limit), issuedAt, rejected: rejected.size, refused };
+  return { ...counts, processes, refusedAt, lockedOutAt, answered, failed };
 }

@@ -24,8 +24,12 @@ export interface ProcessPicture {
 
 /** A fleet, as its provider and its processes see it. */
 export interface FleetPicture {
-  /** The tokens that count in the window of 24 hours, by the count of the provider. */
+  /** The tokens that the provider issued in the window up to now. */
   readonly slots: readonly Slot[];
+  /** What the provider counts in this window: the tokens, or all requests for one. */
+  readonly spent: number;
+  /** When each token of the day was issued, in milliseconds since midnight. */
+  readonly issuedAt: readonly number[];
   readonly processes: readonly ProcessPicture[];
   /** The tokens to which the API answered 401, also if a process still has them. */
   readonly rejected: number;
@@ -54,7 +58,7 @@ export interface Picture {
   readonly now: number;
   readonly limit: number;
   readonly ours: FleetPicture & {
-    /** The tokens in the window of 24 hours, by the count of core. */
+    /** What is spent in the window, by the count of core. */
     readonly counted: number;
     /** The tokens that core may use: the limit less its reserve. */
     readonly usable: number;

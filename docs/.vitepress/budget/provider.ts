@@ -5,6 +5,8 @@ import type { World } from '../../../tests/protocol/src/world.ts';
 export interface Window {
   readonly tokens: number;
   readonly windowMs: number;
+  /** `requests`: what the endpoint refused counts, too. */
+  readonly counts: 'tokens' | 'requests';
 }
 
 /** The token endpoint and the API of one client. The endpoint counts, and enforces the limit. */
@@ -19,6 +21,8 @@ export interface Provider {
   /** The tokens to which the API answered 401. */
   readonly rejected: ReadonlySet<string>;
   readonly refused: number;
+  /** What the endpoint counts now in a window. */
+  countIn(window: Window): number;
   /** When the endpoint refused a token for the first time. */
   readonly refusedAt: number | undefined;
   /** When it did so for the first time because the limit of 24 hours was spent. */
@@ -43,17 +47,23 @@ export function createProvider(world: World, windows: readonly Window[], lifeMs:
     () => {},
   );
   const rejected = new Set<string>();
-  let refused = 0;
+  const refusals: number[] = [];
   let refusedAt: number | undefined;
   let lockedOutAt: number | undefined;
+  const countIn = ({ windowMs, counts }: Window): number => {
+    const since = world.now - windowMs;
+    const refused = counts === 'requests' ? refusals.filter((time) => time > since).length : 0;
+    return service.issuedSince(since) + refused;
+  };
   return {
     service,
     rejected,
+    countIn,
     rejectsAll: false,
     answer(body, process) {
-      const full = windows.filter(({ tokens, windowMs }) => service.issuedSince(world.now - windowMs) >= tokens);
+      const full = windows.filter((window) => countIn(window) >= window.tokens);
       if (full.length === 0) return service.receive(body, world.now, process);
-      refused += 1;
+      refusals.push(world.now);
       refusedAt ??= world.now;
       if (full.some(({ windowMs }) => windowMs === dayMs)) lockedOutAt ??= world.now;
       return { status: 429, body: '' };
@@ -64,7 +74,7 @@ export function createProvider(world: World, windows: readonly Window[], lifeMs:
       return status;
     },
     get refused() {
-      return refused;
+      return refusals.length;
     },
     get refusedAt() {
       return refusedAt;

@@ -22,10 +22,14 @@ export interface Settings {
   readonly deploys: number;
   /** Crashes of one process, at any time. */
   readonly crashes: number;
-  /** The tokens that the provider issues in 24 hours. */
+  /** The tokens that the provider issues in a window. */
   readonly limit: number;
+  /** The minutes of this window. */
+  readonly window: number;
   /** The tokens that it issues in an hour. 0: there is no such window. */
   readonly hourly: number;
+  /** 1: the limit is one of token requests, so that refused ones count, too. */
+  readonly requests: number;
   /** The hours that a token lives. */
   readonly life: number;
   readonly incidents: readonly Incident[];
@@ -37,8 +41,10 @@ export const ranges = {
   processes: [1, 40],
   deploys: [0, 12],
   crashes: [0, 24],
-  limit: [20, 150],
+  limit: [10, 1_000],
+  window: [10, 1_440],
   hourly: [0, 50],
+  requests: [0, 1],
   life: [1, 24],
 } as const;
 
@@ -55,7 +61,9 @@ export const defaultSettings: Settings = {
   deploys: 4,
   crashes: 6,
   limit: 150,
+  window: 1_440,
   hourly: 0,
+  requests: 0,
   life: 24,
   incidents: [{ kind: 'storm', atSecond: 11 * 3_600 }],
 };

@@ -25,6 +25,8 @@ interface DayState {
   speed: number;
   /** True: the picture is not yet the one that was asked for. */
   isBusy: boolean;
+  /** False: the page shows the picture that it came with, and no program runs. */
+  hasBegun: boolean;
   /** Why the day cannot go on. */
   failure: string | undefined;
 }
@@ -35,8 +37,8 @@ export interface DayControls {
   playOrPause(): void;
   /** Lets a minute pass. */
   step(): void;
-  /** Begins again at midnight. */
-  restart(): void;
+  /** Plays the day from midnight. */
+  replay(): void;
   /** Lets something happen a second later. */
   add(kind: IncidentKind): void;
   /** Changes settings, and computes the same day with them up to the same moment. */
@@ -50,21 +52,24 @@ export function useDay(first: Picture): DayControls {
     picture: first,
     isPlaying: false,
     speed: 1_800,
-    isBusy: true,
+    isBusy: false,
+    hasBegun: false,
     failure: undefined,
   });
   let worker: Worker | undefined;
   let lastId = 0;
   let asked = 0;
   /** The moment that the picture goes to. */
-  let target = 0;
+  let target = first.now;
   let timer: ReturnType<typeof setInterval> | undefined;
 
   function send(order: Order): void {
+    worker ??= startWorker();
+    state.hasBegun = true;
     lastId += 1;
     asked += 1;
     state.isBusy = true;
-    worker?.postMessage({ ...order, id: lastId } satisfies Request);
+    worker.postMessage({ ...order, id: lastId } satisfies Request);
   }
 
   /** Asks for the next part of the day, once the one before has come. */
@@ -102,13 +107,14 @@ export function useDay(first: Picture): DayControls {
     const isShown = at === undefined && toFragment(settings) === toFragment(state.settings);
     if (!describesDay(hash) || isShown) return;
     state.settings = settings;
-    if (at !== undefined) state.isPlaying = false;
+    state.isPlaying &&= at === undefined;
     begin(at ?? target);
   }
 
-  onMounted(() => {
-    worker = new Worker(new URL('../budget/worker.ts', import.meta.url), { type: 'module' });
-    worker.onmessage = ({ data }: { data: Answer }) => {
+  /** Loads the program of the page. Nobody who only reads needs it. */
+  function startWorker(): Worker {
+    const started = new Worker(new URL('../budget/worker.ts', import.meta.url), { type: 'module' });
+    started.onmessage = ({ data }: { data: Answer }) => {
       asked -= 1;
       if (data.id !== lastId) return;
       if ('failure' in data) {
@@ -119,12 +125,12 @@ export function useDay(first: Picture): DayControls {
       state.isBusy = data.picture.now < target;
       goOn();
     };
-    worker.onerror = ({ message }) => fail(message || 'the program of the page could not be loaded');
-    state.settings = fromFragment(location.hash);
-    const at = momentIn(location.hash);
-    const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches || at !== undefined;
-    state.isPlaying = !isStill;
-    begin(isStill ? (at ?? first.now) : 0);
+    started.onerror = ({ message }) => fail(message || 'the program of the page could not be loaded');
+    return started;
+  }
+
+  onMounted(() => {
+    readAddress();
     addEventListener('hashchange', readAddress);
     timer = setInterval(playFrame, frameMs);
   });
@@ -150,8 +156,8 @@ export function useDay(first: Picture): DayControls {
       target = Math.min(dayMs, target + 60_000);
       goOn();
     },
-    restart() {
-      state.isPlaying = false;
+    replay() {
+      state.isPlaying = true;
       begin(0);
     },
     add(kind) {
