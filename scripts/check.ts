@@ -1,10 +1,8 @@
 // Everything that CI runs. `pnpm check` runs all of it, `pnpm check types lint` only that, `pnpm check --without test` all but that.
-// `--night` adds what takes longer than a change can wait for, and larger numbers. `pnpm check --list` says what each one alone finds, and
-// how many seconds it took beside another one, as `pnpm check --write` measured it. Two run at a time, beside one that idles, and each runs
-// even if another one fails.
+// `--night` adds what takes longer than a change can wait for, and larger numbers. `pnpm check --list` says what each one alone finds.
+// Two run at a time, beside one that idles, and each runs even if another one fails.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import '../tests/support/tools/end-with-this-process.ts';
 import { root } from '../tests/support/tools/packages/packages.ts';
@@ -16,11 +14,8 @@ const { values, positionals: names } = parseArgs({
     list: { type: 'boolean' },
     night: { type: 'boolean' },
     without: { type: 'boolean', default: false },
-    write: { type: 'boolean' },
   },
 });
-const measured = new URL('check-seconds.json', import.meta.url);
-const seconds = JSON.parse(readFileSync(measured, 'utf8')) as Record<string, number>;
 const unknown = names.filter((name) => !Object.hasOwn(checks, name));
 const isNamed = names.length > 0 && !values.without;
 const chosen = Object.entries(checks).filter(([name, { night }]) =>
@@ -30,9 +25,8 @@ if (unknown.length > 0) {
   console.error(`No such check: ${unknown.join(', ')}. There are: ${Object.keys(checks).join(', ')}.`);
   process.exitCode = 2;
 } else if (values.list) {
-  console.log('check         seconds  finds');
   for (const [name, { finds, night }] of chosen)
-    console.log(`${name.padEnd(13)} ${`${seconds[name] ?? ''}`.padStart(7)}  ${finds}${night ? ' (by night)' : ''}`);
+    console.log(`${name.padEnd(13)} ${finds}${night ? ' (by night)' : ''}`);
 } else await runAll();
 
 async function runAll(): Promise<void> {
@@ -53,7 +47,6 @@ async function runAll(): Promise<void> {
       : `\n${failed.length} of ${chosen.length} checks failed in ${minutes} minutes: ${failed.join(', ')}.`,
   );
   process.exitCode = failed.length === 0 ? 0 : 1;
-  if (values.write) writeFileSync(measured, `${JSON.stringify(seconds, null, 2)}\n`);
 }
 
 /** Runs a check to its end. Its output is shown if it fails, and at once if it runs alone. */
@@ -80,7 +73,6 @@ async function run(name: string, check: Check, atOnce: number): Promise<boolean>
     return [1];
   });
   const taken = ((performance.now() - begunAt) / 1_000).toFixed(1);
-  seconds[name] = Math.round(Number(taken));
   console.log(`${code === 0 ? '✓' : '✗'} ${name.padEnd(13)} ${taken.padStart(5)} s`);
   const shown = output.trimEnd().split('\n');
   if (code !== 0) console.log(`\n${[command, ...argv].join(' ')}\n${shown.join('\n')}\n`);

@@ -1,16 +1,8 @@
+import type { IssuedToken } from './judge/scene.ts';
 import type { World } from './world.ts';
 
 /** A token as the service knows it. */
-export interface ServiceToken {
-  readonly value: string;
-  readonly audience: string;
-  /** The process that asked for it. */
-  readonly machine: string;
-  /** When the request for it left core: what core can count from. */
-  readonly requestedAt: number;
-  readonly issuedAt: number;
-  readonly expiresAt: number;
-  readonly lifetimeMs: number;
+export interface ServiceToken extends IssuedToken {
   /** The life that the latest answer stated. */
   statedMs: number;
   revoked: boolean;
