@@ -12,7 +12,7 @@ export interface MemoryStoreOptions {
   clock?: Clock | undefined;
 }
 
-// Longer than the longest window with everything that follows it.
+// Longer than a token counts in the longest window.
 const keptHours = 33 * 24;
 
 const storePage =
@@ -53,10 +53,7 @@ const sharedKey = Symbol.for('@service-auth/core memory 1');
  */
 export const sharedMemoryStore: Store = /* @__PURE__ */ storeIn(sharedMemory, systemClock);
 
-/**
- * Returns key material that all copies of this module in the process have, and that nobody else
- * has.
- */
+/** Returns key material that only the copies of this module in this process have. */
 export function keyOfProcess(): string {
   const memory = sharedMemory();
   memory.key ??= Array.from({ length: 4 }, randomId).join('');
@@ -65,7 +62,7 @@ export function keyOfProcess(): string {
 
 /**
  * Returns the records of the default store. It is another object after `clearMemoryStore()`, so
- * that nothing that belongs to the old one is used again.
+ * that no object that belongs to the old records is used again.
  */
 export function sharedRecordTexts(): object {
   return sharedMemory().records;
@@ -83,8 +80,8 @@ function sharedMemory(): Memory {
 let memoryOfCopy: Memory | undefined;
 
 /**
- * Warns the process. Whoever gives a memory store as `store` has decided, so only the default one
- * warns.
+ * Warns the process. An application that gives a memory store as `store` has decided, so only the
+ * default store warns.
  */
 function warnOnce(warning: string): void {
   const memory = sharedMemory();
@@ -121,8 +118,8 @@ function storeIn(find: () => Memory, clock: Clock): Store {
       const present = records.get(key)?.version;
       const swapped = present === expected || present === version;
       if (swapped) {
-        // The record that was swapped longest ago comes first. After this time nothing in it counts
-        // any more.
+        // The record that was swapped longest ago comes first. After this time none of its tokens
+        // counts.
         records.delete(key);
         // Hours are small numbers. A larger number would take memory of its own.
         const swappedAt = Math.floor(now / hour);

@@ -30,7 +30,7 @@ export class RecordEvents {
     tell(callers, 'store_damaged', { key }, this.#damage);
   }
 
-  /** Reports what endangers the record that was read. Returns all such warnings. */
+  /** Reports and returns the store's warnings that the record is in danger. */
   read(callers: Callers, { warnings = [] }: StoreSnapshot): readonly string[] {
     this.#damage = undefined;
     for (const warning of warnings) {
@@ -45,8 +45,8 @@ export class RecordEvents {
   }
 
   /**
-   * Reports what became of the record, and of the store's clock, since `before`. `storeNow`: the
-   * clock's time.
+   * Reports a loss of the record, and steps of the store's clock, since `before`. `storeNow`: the
+   * time of that clock.
    */
   changes(callers: Callers, found: Present, before: Remembered | undefined, storeNow: number): void {
     if (found.lost) tell(callers, 'ledger_lost', { restored: found.restored });

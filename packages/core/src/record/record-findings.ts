@@ -35,8 +35,8 @@ export function isEmptyRecord(record: string): boolean {
 }
 
 /**
- * One failure after another, as a record remembers them. They are remembered until a token is
- * issued, also when the wait that follows them is over.
+ * Failures in a row, as a record remembers them. They are remembered until a token is issued, even
+ * after the wait that follows them is over.
  */
 export interface RepeatedFailure {
   /**
@@ -52,15 +52,15 @@ export interface RepeatedFailure {
   readonly retryAt: number;
   /** The last status of the token endpoint. Undefined: it gave no answer. */
   readonly status?: number | undefined;
-  /** The audience that it is about. Undefined: it is about all. */
+  /** The audience of the failed requests. Undefined: those of all audiences. */
   readonly audience?: string | undefined;
   /** The `instance` option of the process whose `credentials` were rejected last. */
   readonly instance?: string | undefined;
-  /** When that process asked. Epoch milliseconds of the store's clock. */
+  /** When that process sent its request. Epoch milliseconds of the store's clock. */
   readonly failedAt?: number | undefined;
   /**
-   * Of `credentials`: whether the answer is about the client and its secret, or about what was
-   * requested, such as the audience.
+   * Only for `credentials`: whether the answer is about the client and its secret, or about the
+   * requested token, such as its audience.
    */
   readonly about?: 'client' | 'request' | undefined;
   /**
@@ -102,9 +102,9 @@ function subjectOf(answered: Answered): 'client' | 'request' {
   return isAboutClient(answered) ? 'client' : 'request';
 }
 
-/** What a token is requested for, as in the options of `createServiceAuth()`. */
+/** The options of `createServiceAuth()` that say which token is requested. */
 export interface RequestedToken {
-  /** Its query is a part of what is asked for. */
+  /** Its query is a part of the token's name. */
   tokenEndpoint?: string | URL | undefined;
   audience?: string | undefined;
   scope?: string | readonly string[] | undefined;
@@ -113,8 +113,8 @@ export interface RequestedToken {
 }
 
 /**
- * Returns the name of such a token as `getUsage()` shows it: the audience, and what else is asked
- * for.
+ * Returns the name of a token as `getUsage()` shows it: the audience, and the other requested
+ * values.
  */
 export function shownNameOf(token: RequestedToken): string {
   return shownTokenName(resolveParameters(token).tokenName);
@@ -130,23 +130,23 @@ export interface SecretOwner extends RequestedToken {
   storeKey?: string | Uint8Array | undefined;
 }
 
-/** What a record shows of a client secret. */
+/** The facts that a record shows about a client secret. */
 export interface SecretInRecord {
   /**
-   * The token endpoint rejected this very secret, and has issued no token to it since. Undefined:
-   * the record knows of no rejection.
+   * The last rejection of this very secret, if the token endpoint has issued no token to it since.
+   * Undefined: the record knows of none.
    */
   readonly rejection?:
     | {
         readonly status: number;
         /**
-         * Whether the answer is about the client and its secret, or about what was requested, such
-         * as the audience.
+         * Whether the answer is about the client and its secret, or about the requested token, such
+         * as its audience.
          */
         readonly about: 'client' | 'request';
         /**
-         * The `instance` option of the process that was refused last, and when it asked, in epoch
-         * milliseconds of the store's clock.
+         * The `instance` option of the process that was refused last, and when it sent its request,
+         * in epoch milliseconds of the store's clock.
          */
         readonly instance?: string | undefined;
         readonly failedAt?: number | undefined;
@@ -159,15 +159,15 @@ export interface SecretInRecord {
   readonly opensToken: boolean | undefined;
   /**
    * True if a program with this secret, or this `storeKey`, has used the record, for whatever
-   * audience. False: only others have, so the secret is another one, or the record is that of
-   * another client. Undefined: no program has.
+   * audience. False: only programs with other secrets have, or the record is that of another
+   * client. Undefined: no program has used it.
    */
   readonly isKnown: boolean | undefined;
 }
 
 /**
- * Returns what a record shows of a client secret. `record`: a text that clients accept. `now`: the
- * store's clock, in epoch milliseconds.
+ * Returns the facts that a record shows about a client secret. `record`: a text that clients
+ * accept. `now`: the store's clock, in epoch milliseconds.
  */
 export async function secretInRecord(
   record: string,

@@ -97,7 +97,7 @@ export async function open(
 
 /**
  * Returns the key of a client's record. `endpoint`: the result of `endpointName()`. The key reveals
- * neither of them.
+ * neither the endpoint nor the client id.
  */
 export async function recordKeyOf(endpoint: string, clientId: string): Promise<string> {
   const digest = await digestOf(['service-auth 1', endpoint, clientId], 20);

@@ -61,7 +61,7 @@ export function createSettlement(settings: Settings, sharedRecord: SharedRecord)
   }
 
   async function enterUnsettled(): Promise<void> {
-    // In a request-bound runtime, a write ends with the incoming request that began it. To write an
+    // In a request-bound runtime, a write ends with the incoming request that began it. Writing an
     // answer twice has the effect of once.
     const idle = [...(sharedRecord.unsettled ?? [])].filter(([, { writing }]) => !writing || settings.requestBound);
     await Promise.all(idle.map(([reserved]) => write(reserved)));

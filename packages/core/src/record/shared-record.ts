@@ -15,7 +15,7 @@ import { type Callers, conflictError, decoded, integrityError, readable, StoreCa
 import { type View, viewNow } from './view.ts';
 
 /**
- * A change of the record: a pure function of the record and its time. To apply it twice has the
+ * A change of the record: a pure function of the record and its time. Applying it twice has the
  * effect of once. It returns the record of the view if nothing has to change.
  */
 export type Intent<Result> = (view: View) => { readonly record: LedgerRecord; readonly result: Result };
@@ -73,19 +73,20 @@ interface KeptText extends Omit<Remembered, 'record' | 'minElapsedMs' | 'maxElap
   readonly at: number;
 }
 
-// A view may be this old. A process learns of a reset within 30 seconds nevertheless: the age
-// counts.
+// A view may be this old. A process still learns of a reset within 30 seconds, because the age of
+// the view counts.
 const maxViewAgeMs = 10 * second;
 // Other processes rarely write within a minute after this one did, so the record is not read again
 // to settle an outcome.
 const settlesForMs = 60 * second;
-// A statement that failed is tried again before others stop enforcing it.
+// A statement that failed is tried again before other processes stop enforcing its terms.
 const stateAgainMs = 300 * second;
 const maxReadMs = 30 * second;
-// With shorter pauses, three hundred processes that start at once would meet again and again.
+// With shorter pauses, the swaps of three hundred processes that start at once would meet again and
+// again.
 const maxPauseMs = 3 * second;
 const maxPauseTrips = 400;
-// This many take some minutes.
+// This many conflicts take some minutes.
 const maxConflicts = 150;
 
 /**
@@ -111,7 +112,10 @@ export class SharedRecord {
   /** The intents that the next write takes. */
   #queue: Waiting[] | undefined;
   #isWriting = false;
-  /** The last write lost a swap: others write at this time, so the latest view is out of date. */
+  /**
+   * True if the last write lost a swap: other processes are writing, so the latest view is out of
+   * date.
+   */
   #isContended = false;
   #stateAfter = Number.NEGATIVE_INFINITY;
 
@@ -176,8 +180,8 @@ export class SharedRecord {
   }
 
   /**
-   * States the terms of this process, if `view` says that it is due. Every other write has them,
-   * too. Nothing depends on its success, so it never rejects.
+   * States the terms of this process, if `view` says that this is due. Every other write states
+   * them, too. Nobody depends on its success, so it never rejects.
    */
   async state(settings: Settings, view: View): Promise<void> {
     const now = this.settings.clock.monotonic();
@@ -280,7 +284,9 @@ export class SharedRecord {
     }
   }
 
-  /** Loads the record once. Undefined: the age of the answer is unknown. Load it again. */
+  /**
+   * Loads the record once. Undefined: the age of the answer is unknown, so load the record again.
+   */
   async #loadOnce(callers: Callers, tries: number): Promise<View | undefined> {
     const { store, clock, limits } = this.settings;
     const readAt = instantOf(clock);
@@ -313,7 +319,8 @@ export class SharedRecord {
 
   /**
    * Replaces the record of `view`. `before`: the result of the last swap of the same write.
-   * @throws `ERR_STORE` if that failed, and this swap fails, too: the store may be read-only
+   * @throws `ERR_STORE` if the last swap failed, and this one fails, too: the store may be
+   *   read-only
    */
   async #swap(callers: Callers, view: View, record: LedgerRecord, before?: Swapped): Promise<Swapped> {
     const { clock, limits } = this.settings;
@@ -342,9 +349,9 @@ export class SharedRecord {
   }
 
   /**
-   * Waits for a random time, so that processes that write at once do not meet again. It grows with
-   * `conflicts`, and with `others`, the number of writes by other processes since the last try. It
-   * is a number of round trips, because a busy store takes longer for each.
+   * Waits for a random time, so that processes that write at once do not meet again. The time grows
+   * with `conflicts`, and with `others`, the number of writes by other processes since the last
+   * try. It is a number of round trips, because a busy store takes longer for each.
    */
   #pauseAfterConflict(conflicts: number, others: number): Promise<void> {
     if (conflicts >= maxConflicts) throw conflictError(this.settings);
@@ -355,7 +362,10 @@ export class SharedRecord {
     });
   }
 
-  /** Keeps the decoded record, unless it is older: a read can be slower than a later write. */
+  /**
+   * Keeps the decoded record, unless it is older than the latest one: a read can be slower than a
+   * later write.
+   */
   #keep(view: View): void {
     const latest = this.#latest;
     const beganEarlier = latest && view.readAt.monotonic <= latest.readAt.monotonic;

@@ -16,8 +16,8 @@ const maxTimeoutMs = 8_000;
 const maxStaleReads = 10;
 
 /**
- * Returns the deadline of sending a request, from the read of the record that allowed it: a read
- * and a swap must fit in.
+ * Returns the milliseconds within which a request must be sent after the read of the record that
+ * allowed it. A read and a swap must fit into them.
  */
 export function sendWithinMs({ timeoutMs }: Pick<CommonSettings, 'timeoutMs'>): number {
   return Math.min(10_000, Math.max(2 * minTimeoutMs, timeoutMs));
@@ -36,7 +36,10 @@ export class StoreCalls {
   failing: 'load' | 'swap' | undefined;
   /** The version of the last swap that lost, and the number of reads that showed it again since. */
   #lost: { readonly version: string | undefined; reads: number } | undefined;
-  /** The error of a store that has never answered, and until when callers get it at once. */
+  /**
+   * The error of a store that has never answered, and the instant until which callers get it at
+   * once.
+   */
   #silence: { readonly error: Error; readonly until: number } | undefined;
   readonly #settings: CommonSettings;
   readonly #clientId: string;
@@ -62,7 +65,7 @@ export class StoreCalls {
 
   /**
    * Replaces the record that has the version `expected`. `encode` returns the new one.
-   * @throws `ERR_STORE`, also if `encode` throws, or if the store keeps no write
+   * @throws `ERR_STORE`, also if `encode` throws, or if the store keeps none of the writes
    */
   swap(
     callers: Callers,
@@ -145,8 +148,8 @@ function reporting({ emit }: Settings, operation: 'load' | 'swap') {
 }
 
 /**
- * Checks what a store returned. It may be the store of an application. Warnings that are no texts
- * are left out.
+ * Checks the answer of a store, because an application may have written the store. Warnings that
+ * are no texts are left out.
  */
 export function checked(answer: StoreSnapshot): StoreSnapshot {
   // Only these are read: a copy of a long text that a broken store returns would take milliseconds.
@@ -192,8 +195,8 @@ export function readable({ record, text }: Encoded): string {
 const retryMs = 1_000;
 
 /**
- * A call of the store that failed: what the event tells, and the error of callers. They have the
- * name, the code and the advice of the foreign error.
+ * A failed call of the store: the fields of its event, and the error that callers get. Both have
+ * the name, the code and the advice of the foreign error.
  */
 interface StoreFailure {
   readonly error: string;
@@ -221,8 +224,7 @@ export function storeFailure(
 }
 
 /**
- * Creates the error of a write that lost each time against a change of the record, or although
- * there was none.
+ * Creates the error of a write whose swap lost each time, with or without a change of the record.
  */
 function refusedWrite(): Error {
   const advice =
@@ -230,7 +232,7 @@ function refusedWrite(): Error {
   return Object.assign(new Error(advice), { code: 'WRITE_REFUSED', advice });
 }
 
-/** Creates the error of a change of the record that met another one each time. */
+/** Creates the error of a write that met a write of another process each time. */
 export function conflictError(settings: Parameters<typeof storeFailure>[2]): Error {
   return storeFailure('swap', refusedWrite(), settings).thrown;
 }

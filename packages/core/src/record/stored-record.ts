@@ -46,7 +46,7 @@ export interface RecordOwner {
    * spellings of an address name one record.
    */
   authUrl?: string | URL | undefined;
-  /** In place of it, the address of the token endpoint. */
+  /** The address of the token endpoint, in place of `authUrl`. */
   tokenEndpoint?: string | URL | undefined;
   /** The issuer, if the clients have it. With it the record is found without an address. */
   issuer?: string | undefined;
@@ -77,22 +77,28 @@ export function emptyRecord(now: number): string {
 }
 
 /**
- * Returns the record as one of which nobody knows what was issued after it was copied. Clients
- * treat it like a new record of a shared store, in which the tokens and issuances of the copy
- * count. `now`: the store's clock, in epoch milliseconds. `record`: a text that clients accept.
+ * Returns the record as an old copy: nobody knows which tokens were issued after it was copied.
+ * Clients treat it like a new record of a shared store, in which the tokens and issuances of the
+ * copy count. `now`: the store's clock, in epoch milliseconds. `record`: a text that clients
+ * accept.
  */
 export function incompleteRecord(record: string, now: number): string {
   const decoded = acceptedRecord(record);
   return encodeRecord({ ...decoded, completeSince: Math.max(now, decoded.completeSince) });
 }
 
-/** What somebody knows of the tokens that a record has not seen. */
+/** A statement about tokens that a record has not seen. */
 export interface SpentElsewhere {
   /** The most tokens that were issued in the last window: 0 to 1,000,000. */
   count: number;
-  /** Who says so: 1 to 64 characters, as the option `instance` of a client. */
+  /**
+   * The name of the person or program that states it: 1 to 64 characters, as the option `instance`
+   * of a client.
+   */
   instance: string;
-  /** Why: 1 to 200 characters. Everybody who can read the store can read it. */
+  /**
+   * The reason of the statement: 1 to 200 characters. Everybody who can read the store can read it.
+   */
   reason: string;
   /** The store's clock, in epoch milliseconds. */
   now: number;
@@ -101,9 +107,9 @@ export interface SpentElsewhere {
 }
 
 /**
- * Returns the record in which those tokens count, from now on, and which is not new any more: the
- * rest of the limit may be used. The number contains what was said before. `record`: a text that
- * clients accept, or undefined if the store has none. `store`: the store that will keep it.
+ * Returns the record in which those tokens count from now on, and which counts as complete: the
+ * rest of the limit may be used. The count replaces that of an earlier statement. `record`: a text
+ * that clients accept, or undefined if the store has none. `store`: the store that will keep it.
  * Undefined: the record knows of more such tokens, or of all tokens that were issued.
  * @throws `ERR_CONFIG` with all problems
  */
@@ -129,9 +135,9 @@ export function recordWithSpent(
 }
 
 /**
- * Returns for how many milliseconds a token counts in a window of this length. That is longer than
- * the window, because clocks change and differ. `isUnknown`: nobody knows whether it was issued,
- * and its request may have arrived late.
+ * Returns the milliseconds for which a token counts in a window of this length. They are longer
+ * than the window, because clocks change and differ. `isUnknown`: true if it is unknown whether the
+ * token was issued, so that its request may have arrived late.
  */
 export function countsForMs(windowMs: number, isUnknown: boolean): number {
   const { settledMs, pendingMs } = termLimits({ tokens: 1, windowMs, reserve: 0 }, 'durable');

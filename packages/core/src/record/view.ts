@@ -11,13 +11,15 @@ export interface View extends Situation {
   readonly version: string | undefined;
   /** Problems of the store that endanger the record. */
   readonly warnings?: readonly string[];
-  /** The store has another record. Write this one before you use it. */
+  /** True if the store has another record. Write this one before you use it. */
   readonly isChanged?: boolean;
-  /** The stored record lacks the terms of this process, or they were stated too long ago. */
+  /**
+   * True if the stored record lacks the terms of this process, or they were stated too long ago.
+   */
   readonly isStatementDue?: boolean;
 }
 
-/** Returns the view with the time that the record has at this moment, or slightly more. */
+/** Returns the view with the record's present time, or a slightly later one. */
 export function viewNow(view: View, clock: Clock): View {
   const readAt = instantOf(clock);
   return { ...view, now: view.now + Math.ceil(maxElapsedMs(view.readAt, readAt)), readAt };
