@@ -72,8 +72,8 @@ async function attemptWithin(
     const { decision, view, readAt, begunAt } = await (mayIssue
       ? decideAndReserve(parts, query)
       : decideByRecentRead(parts, query));
-    // A process that reads states its agreement. Nobody waits for that, unless the runtime ends the
-    // write with the incoming request.
+    // A process that read the record states its agreement. The attempt waits for that write only if
+    // the runtime ends it with the incoming request.
     const stated = sharedRecord.state(settings, view);
     if (settings.requestBound) await stated;
     if (confirms(decision, query.cached)) attempt.onConfirmed(readAt, isJustOrdered(view.record, view.now));
@@ -114,8 +114,8 @@ async function attemptWithin(
         throw error;
       }
     }
-    // Another process is asking, or our request was too late to be sent, or its token was reset on
-    // its way. In the last two cases the next reservation has a new id.
+    // Another process is requesting a token, or our request was too late to be sent, or our token
+    // was reset before it arrived. In the last two cases the next reservation has a new id.
     if (decision.kind === 'wait') onWait(waitFor(decision.until, view, name));
     const until = decision.kind === 'wait' ? decision.until : view.now + pauseMs;
     const waitedMs = patience.waitedMs();
@@ -129,8 +129,8 @@ async function attemptWithin(
 }
 
 /**
- * The wait for a request of another process, or until fewer requests are under way. The reads of
- * the record meanwhile belong to it.
+ * Returns the wait for the token of another process, or for fewer requests under way. Reads of the
+ * record in that time belong to the wait.
  */
 function waitFor(until: number, { record, now, readAt }: View, name: string): Wait {
   const local = (at: number) => readAt.monotonic + at - now;
@@ -150,9 +150,9 @@ async function decideByRecentRead(parts: ClientParts, query: Query): Promise<Dec
 }
 
 /**
- * Decides by the present record, and writes the reservation if there is one. A swap that is lost is
- * tried again in `commit`. A record that was read within the last second is enough to refuse:
- * callers who try again and again do not read it each time.
+ * Decides by the present record, and writes the reservation if there is one. `commit` repeats a
+ * swap that lost. A record that was read within the last second is enough to refuse: callers who
+ * try again and again do not read it each time.
  */
 async function decideAndReserve({ settings, sharedRecord }: ClientParts, query: Query): Promise<Decided> {
   const mayBeRefused = settings.clock.monotonic() - sharedRecord.refusedAt < refusesForMs;
@@ -167,7 +167,7 @@ async function decideAndReserve({ settings, sharedRecord }: ClientParts, query: 
     const { record, readAt } = view;
     const decision = decide(view, query);
     const next = decision.kind === 'reserve' || decision.kind === 'late' ? decision.record : record;
-    // A reservation that the record has already was written by a swap whose reply got lost.
+    // If the record has the reservation already, a swap wrote it whose reply got lost.
     if (decision.kind === 'reserve' && next !== record) begunAt = readAt;
     return { record: next, result: { decision, readAt } };
   });

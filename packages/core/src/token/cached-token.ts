@@ -8,7 +8,7 @@ export interface UsableToken {
   readonly token: AccessToken;
   /** Orders the tokens of an audience: a later token has a higher generation. */
   readonly generation: number;
-  /** Another process requested the token. */
+  /** True if another process requested the token. */
   readonly adopted: boolean;
   readonly lifetimeMs: number;
   /** The moment from which `usableUntil` was computed. */
@@ -42,7 +42,7 @@ export function cachedToken(usable: UsableToken, random: number): CachedToken {
   return { token, generation, adopted, lifetimeMs, countedFrom, usableUntil, renewAt: usableUntil - aheadMs };
 }
 
-/** Returns the same token with its life counted anew, which never makes that longer. */
+/** Returns the same token with its life counted anew, which never makes its life longer. */
 export function recounted(cached: CachedToken, { countedFrom, usableUntil }: UsableToken): CachedToken {
   const until = Math.min(cached.usableUntil, usableUntil);
   return { ...cached, countedFrom, usableUntil: until, renewAt: cached.renewAt + until - cached.usableUntil };
@@ -70,14 +70,14 @@ export function servableLifeMs(usable: UsableToken, now: Instant, unnoticedMs?: 
 }
 
 /**
- * Returns the cached token with its expiry by the wall clock of this moment, which is another one
- * than before if somebody set that clock. Returns `served`, the token that callers have, if that is
- * the same one and its expiry differs by a second, or by the margin of the token, at most.
+ * Returns the cached token with its expiry by the present wall clock, which changes if that clock
+ * is set. `served`: the token that callers have. It is returned if it is the same token, and its
+ * expiry differs by at most a second, or by the margin of the token.
  */
 export function withExpiry(served: AccessToken | undefined, cached: UsableToken, now: Instant): AccessToken {
   const { token, lifetimeMs } = cached;
   const before = served?.id === token.id ? served : token;
-  // The margin covers a short sleep, but the expiry that callers see shall be exact.
+  // The margin covers a short sleep, but callers must see the exact expiry.
   const marginMs = marginOf(lifetimeMs);
   const expiresAt = Math.round(now.wall + servableLifeMs(cached, now, 0) + marginMs);
   if (Math.abs(expiresAt - before.expiresAt) <= Math.min(second, marginMs)) return before;
@@ -85,15 +85,15 @@ export function withExpiry(served: AccessToken | undefined, cached: UsableToken,
 }
 
 /**
- * Returns whether the token lived for less than a twentieth of its life: another one would hardly
- * live longer.
+ * Returns whether the token has lived for less than a twentieth of its life, so that another token
+ * would hardly live longer.
  */
 export function isYoung(usable: UsableToken, now: Instant): boolean {
   const { lifetimeMs } = usable;
   return servableLifeMs(usable, now) > lifetimeMs * 0.95 - marginOf(lifetimeMs);
 }
 
-/** Returns how old the token is at least, in milliseconds. */
+/** Returns the least age of the token, in milliseconds. */
 export function ageMs(usable: UsableToken, now: Instant): number {
   const { lifetimeMs } = usable;
   return lifetimeMs - marginOf(lifetimeMs) - servableLifeMs(usable, now);

@@ -6,7 +6,7 @@ import { describeError } from '../platform/untrusted.ts';
 import type { RunningAttempt } from './running-attempt.ts';
 import { tokenPending } from './token-errors.ts';
 
-// A clock sets no longer timer, and no attempt lasts as long.
+// The longest timer. No attempt lasts as long.
 const maxTimerMs = 3_600_000;
 const newsAfterMs = 1_000;
 
@@ -20,9 +20,9 @@ export interface CallerWait {
   /** Settles as the attempt does, or rejects when the caller's time ends. */
   for({ outcome, details }: Pick<RunningAttempt, 'outcome' | 'details'>): Promise<unknown>;
   /**
-   * Returns what is to be reported after a failure. If the caller's signal ended the wait, that is
-   * what the caller waited for; undefined if the caller went away within the first second, which is
-   * no sign of trouble.
+   * Returns the error that an event reports after a failure. If the caller's signal ended the wait,
+   * that error says what the caller waited for. Undefined if the caller gave up within the first
+   * second, which is no sign of trouble.
    */
   newsOf(error: unknown): unknown;
   end(): void;

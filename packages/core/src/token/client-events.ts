@@ -27,7 +27,10 @@ const noRejections: ReadonlyMap<string, Outcome> = new Map();
 
 type Outcome = ServiceAuthEventFields['token_rejected']['outcome'];
 
-/** When the next event of a cause may come, and how often the cause occurred since the last one. */
+/**
+ * When the next event about a cause may come, and how often the cause occurred since the last
+ * event.
+ */
 interface RepeatedNews {
   readonly type: RepeatedEventType;
   nextAt: number;
@@ -85,9 +88,7 @@ export class Listeners {
   }
 }
 
-/**
- * The events of one token. It remembers what it reported, so that the same news are one event.
- */
+/** The events of one token. It remembers its reports, so that the same news is one event. */
 export class ClientEvents {
   readonly #settings: CommonSettings;
   readonly #listeners: Listeners;
@@ -111,10 +112,7 @@ export class ClientEvents {
     return this.#listeners.observesOperations;
   }
 
-  /**
-   * Reports an event to the listeners, if there are any. Those in `heard` know it, and the others
-   * join them.
-   */
+  /** Reports an event to the listeners that are not in `heard`, and adds them to it. */
   emit<Type extends ServiceAuthEventType>(
     type: Type,
     fields: ServiceAuthEventFields[Type],
@@ -166,7 +164,7 @@ export class ClientEvents {
     this.emit(type, { ...fields, count } as unknown as ServiceAuthEventFields[Type]);
   }
 
-  /** Lets the next events of a type come at once. Returns whether any came since the last call. */
+  /** Lets the next event of a type come at once. Returns whether any came since the last call. */
   #makeDue(type: RepeatedEventType): boolean {
     const told = [...(this.#repeated?.values() ?? [])].filter((news) => news.type === type && news.nextAt !== atOnce);
     for (const news of told) news.nextAt = atOnce;
@@ -195,7 +193,7 @@ export class ClientEvents {
 
   /**
    * Reports that a request to `baseUrl` had an `Authorization` of its own. One report is enough to
-   * find out who sets it.
+   * find out which code sets it.
    */
   bypass(baseUrl: string | undefined): void {
     if (this.#isBypassed) return;

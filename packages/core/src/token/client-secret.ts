@@ -9,8 +9,8 @@ import { type SealingKey, sealingKey } from '../record/seal.ts';
 import { storeFailure } from '../record/store-calls.ts';
 
 /**
- * The present client secret, or what identifies the credential of a client without one, and the
- * keys derived from it.
+ * The present client secret, or the text that identifies another credential, and the keys derived
+ * from it.
  */
 export interface CurrentSecret {
   readonly value: string;
@@ -18,8 +18,8 @@ export interface CurrentSecret {
 }
 
 /**
- * The source of what authenticates the client. Rejects with `ERR_CLIENT_SECRET` if a function of
- * the application, or a private key, brings no valid credential, and with `ERR_STORE` if WebCrypto
+ * The source of the client's credential. Rejects with `ERR_CLIENT_SECRET` if a function of the
+ * application, or a private key, brings no valid credential, and with `ERR_STORE` if WebCrypto
  * fails.
  */
 export interface ClientSecretSource {
@@ -31,7 +31,7 @@ export interface ClientSecretSource {
    */
   get(): Promise<CurrentSecret>;
   /**
-   * Returns the secret of the last call of `get`. That is enough to read the record, for which the
+   * Returns the secret of the last call of `get`. It is enough to read the record, for which the
    * application's vault should not be asked.
    */
   last(): Promise<CurrentSecret>;
@@ -91,7 +91,7 @@ export function clientSecretSource(settings: Settings, memory: SecretMemory): Cl
     return { clientId, clientSecret: secret, tokenEndpoint, issuer, parameters, now: clock.now(), signal };
   }
 
-  /** Calls a function of the application, which has a deadline. */
+  /** Calls a function of the application, with a deadline. */
   async function result<Value>(
     what: string,
     withinMs: number,
@@ -124,7 +124,7 @@ export function clientSecretSource(settings: Settings, memory: SecretMemory): Cl
 
   async function withKey(value: string): Promise<CurrentSecret> {
     memory.key ??= sealingKey(value, storeKey, clientId, memory.credential).catch((error: unknown) => {
-      // The next call derives them again.
+      // The next call derives the keys again.
       memory.key = undefined;
       throw storeFailure('load', error, settings).thrown;
     });

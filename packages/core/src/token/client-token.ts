@@ -61,7 +61,7 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
   readonly #settings: CommonSettings;
   readonly #secret: SecretMemory;
   #trusted: TrustedToken | undefined;
-  /** The number of 401s that were reported whose callers have not come back for another token. */
+  /** The number of reported 401s whose callers have not come back for another token. */
   #reporters = 0;
   #reading: RunningAttempt | undefined;
   #requesting: RunningAttempt | undefined;
@@ -98,8 +98,8 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
     const now = instantOf(this.#settings.clock);
     const needed = need(this.memory, now);
     const isInProcess = this.#settings.store.durability === 'process';
-    // This call starts no work that is due. If some is due, the token is not trusted, and the next
-    // `getToken()` starts it.
+    // This call starts no work. If some is due, the token is not trusted, so the next `getToken()`
+    // starts that work.
     distrust(trusted);
     return needed === 'serve' || (needed === 'revalidate' && isInProcess) ? this.#trust(now).token : undefined;
   };
@@ -123,14 +123,14 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
     if (!next.mustReplace) this.#reporters = 0;
   }
 
-  /** Lets this process try to replace the token at once, because somebody ordered it. */
+  /** Lets this process try to replace the token at once, after an order to try again. */
   retry(): void {
     this.remember(retried(this.memory));
   }
 
   /**
    * Runs `job` with the parts that it needs, as a part of no incoming request. The process stays
-   * alive until then, or until {@link letGo}.
+   * alive until the job ends, or until {@link letGo}.
    */
   run<Result>(job: (parts: ClientParts) => Promise<Result>): Promise<Result> {
     this.#sharedRecord ??= sharedRecordOf(this.#settings, this.#options.clientId);
@@ -206,8 +206,8 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
   }
 
   /**
-   * Renews a token that has less life left. If that is refused or takes too long, returns it
-   * nevertheless.
+   * Renews a token that has less life left. If the renewal is refused or takes too long, returns
+   * the old token.
    */
   async #obtainWithLife(minLifeMs: number, wait: CallerWait): Promise<AccessToken> {
     let before: AccessToken | undefined;
@@ -228,9 +228,7 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
     }
   }
 
-  /**
-   * Serves the cached token, and starts the work that is due meanwhile. Nobody waits for that work.
-   */
+  /** Serves the cached token, and starts the work that is due, without waiting for it. */
   #serve(now: Instant): TrustedToken {
     // In request-bound runtimes the end of this request would abort a token request, which costs a
     // token.
@@ -248,8 +246,7 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
   #trust(now: Instant): TrustedToken {
     const trusted = this.#trusted;
     const token = withExpiry(trusted?.token, this.memory.cached as CachedToken, now);
-    // Every call returns the same resolved promise until there is another token, or another expiry
-    // of it.
+    // Every call returns the same resolved promise until the token or its expiry changes.
     const promise = trusted?.token === token ? trusted.promise : Promise.resolve(token);
     // A number without a fraction needs no memory of its own.
     this.#trusted = { token, promise, from: now.wall, forMs: Math.floor(servableForMs(this.memory, now)) };
@@ -257,8 +254,7 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
   }
 
   /**
-   * Returns whether a caller that comes while the cached token is rejected reported its 401: such
-   * callers come back at once.
+   * Returns whether a caller reported the 401 of the cached token: such callers come back at once.
    */
   #isReporter(): boolean {
     this.#reporters -= 1;
@@ -267,7 +263,7 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
 
   /**
    * Reads whether the fleet has a newer token. This never waits for the token endpoint. `callers`:
-   * how many calls wait for it.
+   * the number of calls that wait for it.
    */
   #read(callers: 0 | 1): RunningAttempt {
     const onEnd = () => {
@@ -292,16 +288,16 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
     const attempt = running ?? this.#start(reason, onEnd, mustNotKeep);
     if (!this.#settings.requestBound) this.#requesting = attempt;
     const joined = this.#join(attempt, callers, !running);
-    // A caller with a rejected token joined an attempt with another reason. If that failed, the
-    // loop of the caller starts one of its own.
+    // A caller with a rejected token may join an attempt with another reason. If that attempt
+    // fails, the caller's loop starts another one.
     return reason === 'rejected' && attempt.details.reason !== reason ? ignoringFailure(joined) : joined;
   }
 
   #join(attempt: RunningAttempt, callers: 0 | 1, isFirst: boolean): RunningAttempt {
     const { details } = attempt;
     details.callers += callers;
-    // A listener may call `getToken()`. It gets no event about that call, because the two would
-    // call each other for ever.
+    // A listener may call `getToken()`. It gets no event about that call: otherwise event and call
+    // would cause each other for ever.
     if (this.#isTelling || !isFirst) return attempt;
     this.#isTelling = true;
     const { acquisition, reason } = details;
@@ -333,8 +329,8 @@ export class ClientToken implements Omit<TokenSource, 'baseUrl' | 'covers' | 're
   }
 
   /**
-   * Gets a token, or only reads the record. Resolves without a new token if the cached one is kept
-   * or was reset.
+   * Gets a token, or only reads the record. Resolves without a new token if the cached token is
+   * kept or was reset.
    */
   async #attempt(
     details: AttemptDetails,

@@ -23,8 +23,8 @@ const mustRevalidateAfterMs = 28 * second;
 const retryMs = 5 * second;
 // An API learns of a new token within this time.
 const knownWithinMs = 10 * second;
-// An API that accepted a token, and rejects it after this time, ended it. Earlier, it may not know
-// it everywhere.
+// If an API accepted a token, and rejects it later than this after it was issued, the token died.
+// Earlier, parts of the API may not know the token yet.
 const diesAfterMs = 5 * minute;
 
 /** The memory of a process. */
@@ -36,25 +36,28 @@ export interface Memory {
    */
   readonly before: { readonly cached: CachedToken; readonly until: number } | undefined;
   /**
-   * The API answered 401 to the cached token, and this process has not tried to replace it yet.
-   * `died`: it had accepted the token before.
+   * Set if the API answered 401 to the cached token, and this process has not tried to replace the
+   * token yet. `died`: the API had accepted the token before.
    */
   readonly mustReplace: false | 'rejected' | 'died';
-  /** The API accepted this token, and has not answered 401 to it since. */
+  /** The id of the token that the API accepted, and has not answered 401 to since. */
   readonly acceptedId: string | undefined;
   /** When the record was last read, or when a read of it last failed: a failed read counts too. */
   readonly lastReadAt: Instant;
   /** When the record is due to be read again. */
   readonly readDueAt: number;
   /**
-   * No renewal ahead of expiry begins before this, except for a caller who asks for a longer life.
+   * No renewal ahead of expiry begins before this instant, unless a caller asks for a longer life.
    */
   readonly renewRetryAt: number;
   /**
-   * Until then no replacement is available for the rejected token, and further 401s change nothing.
+   * Until this instant no replacement is available for the rejected token, and further 401s change
+   * nothing.
    */
   readonly rejectionRetryAt: number;
-  /** The id of the token that `reset()` ended here, whatever the store says later. */
+  /**
+   * The id of the token that `reset()` ended in this process. A later record can't bring it back.
+   */
   readonly resetTokenId: string | undefined;
   /** `reset()` ended all tokens up to this generation. */
   readonly resetUpTo: number;
@@ -96,7 +99,7 @@ export function due(
   const renew = monotonic >= renewalDueAt(memory);
   const revalidate = monotonic >= memory.readDueAt;
   const retryAt = monotonic + retryMs;
-  // Mark it as started: where attempts are not shared, every call would start one.
+  // Mark the work as started: otherwise, where attempts are not shared, every call would start one.
   const marked = { ...memory, ...(renew && { renewRetryAt: retryAt }), ...(revalidate && { readDueAt: retryAt }) };
   return { memory: renew || revalidate ? marked : memory, renew, revalidate };
 }
@@ -123,8 +126,8 @@ export function attemptOf({ cached, mustReplace }: Memory, reason: Attempt['reas
 
 /**
  * Returns the ids of the tokens that the attempt must not return. `storeSleepsToo`: the store lies
- * in this process. Its clock stood still during sleep too, so it does not know that the token
- * expired. `mustNotKeep`: the caller needs another token than the cached one.
+ * in this process. Its clock stood still during sleep, too, so the store does not know that the
+ * token expired. `mustNotKeep`: the caller needs another token than the cached one.
  */
 export function unusable(
   { resetTokenId }: Memory,
@@ -192,15 +195,15 @@ function withToken(
   random: number,
 ): Memory {
   const { token, generation, adopted, countedFrom } = usable;
-  // A reset came while the token was on its way.
+  // The token was reset before it arrived.
   if (token.id === memory.resetTokenId || generation <= memory.resetUpTo) return memory;
   const { cached } = memory;
   const isSame = cached?.token.id === token.id;
-  // The API rejected this token while the record was read. The record does not say so.
+  // The API rejected this token while the record was read, which the record does not say.
   if (isSame && memory.mustReplace) return memory;
   if (cached && isAlive(cached, now)) {
-    // Count the token's life anew in two cases: a clock of the machine made a step, so that a later
-    // sleep shows; or the record has a much earlier expiry, because the store's clock was ahead
+    // Count the token's life anew in two cases. A clock of the machine made a step: a later sleep
+    // must show. Or the record has a much earlier expiry, because the store's clock was ahead
     // before.
     const isRecounted =
       Math.abs(sleptSince(cached.countedFrom, now)) > minute || usable.usableUntil < cached.usableUntil - minute;
@@ -230,8 +233,8 @@ function keepRejected(memory: Memory, attempt: Attempt, retryAt: number): Memory
 }
 
 /**
- * Remembers that the API answered 401 to the token with this `Authorization`. `outcome` is that of
- * the event `token_rejected`.
+ * Remembers that the API answered 401 to the token with this `Authorization`. `outcome`: the one
+ * that the event `token_rejected` reports.
  */
 export function rejected(
   memory: Memory,
@@ -243,7 +246,7 @@ export function rejected(
   if (cached?.token.authorization !== authorization) return { memory, outcome: 'replaced' };
   if (monotonic < rejectionRetryAt) return { memory, outcome: 'kept' };
   if (before && monotonic < before.until && isAlive(before.cached, now)) {
-    // The record still has the new token, which this process takes from there again.
+    // The record still has the new token, and this process takes it from there again.
     const again = {
       cached: before.cached,
       before: undefined,
@@ -279,8 +282,8 @@ export function retried(memory: Memory): Memory {
 }
 
 /**
- * Completes a reset: the record says that all tokens up to this generation were reset. One of them
- * may have arrived in the meantime.
+ * Completes a reset: the record says that all tokens up to this generation were reset. Such a token
+ * may have arrived meanwhile.
  */
 export function resetDone(memory: Memory, upTo: number): Memory {
   const resetUpTo = Math.max(memory.resetUpTo, upTo);
@@ -294,11 +297,11 @@ export function resetDone(memory: Memory, upTo: number): Memory {
  */
 export interface Attempt {
   readonly reason: 'cold' | 'refresh' | 'rejected' | 'expired' | 'revalidate';
-  /** With `rejected`: the API had accepted the token before, so it died. */
+  /** With `rejected`: true if the API had accepted the token before, so that the token died. */
   readonly died: boolean;
   /** The token in memory when the attempt began. */
   readonly cached: CachedToken | undefined;
-  /** The time for which the machine had slept by then. */
+  /** The time for which the machine had slept when the attempt began. */
   readonly machineSleepMs: number;
 }
 

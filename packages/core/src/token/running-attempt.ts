@@ -33,7 +33,7 @@ export interface ClientParts {
   readonly leaseMs: number;
 }
 
-/** Returns everything that an attempt needs to know: the settings of its client, and its events. */
+/** Returns the settings of a client, with its events. */
 export function settingsOf({ common, clientId, clientSecret }: CheckedOptions, events: ClientEvents): Settings {
   return {
     ...common,
@@ -85,17 +85,17 @@ export interface AttemptInput {
   readonly died: boolean;
   readonly cached: UsableToken | undefined;
   /**
-   * True: the cached token has too little life left for the caller. So the attempt waits for
-   * another process, and does not keep that token.
+   * True if the cached token has too little life left for the caller. The attempt then waits for
+   * another process and does not keep that token.
    */
   readonly mustNotKeep: boolean;
   /** Ids of tokens that must not be used. */
   readonly unusable: Query['unusable'];
-  /** Tokens up to this generation were reset here. */
+  /** Tokens up to this generation were reset in this process. */
   readonly resetUpTo: number;
   /**
    * Called after a read of the record that does not contradict the cached token: the fleet neither
-   * reset nor replaced it. `mayRetry`: somebody ordered to try again.
+   * reset nor replaced it. `mayRetry`: true after an order to try again.
    */
   readonly onConfirmed: (at: Instant, mayRetry: boolean) => void;
   /** Called when the attempt begins to wait for something else. */
@@ -115,7 +115,7 @@ export interface RunningAttempt {
   readonly details: AttemptDetails;
 }
 
-/** The public side of an attempt. Events call an attempt an acquisition. */
+/** The public facts about an attempt, which events call an acquisition. */
 export interface AttemptDetails {
   readonly acquisition: number;
   readonly reason: AcquisitionReason;
@@ -137,14 +137,14 @@ export function startAttempt(
   // first one.
   const ended = outsideRequest(() => run(controller.signal)).finally(onEnd);
   const outcome = abortable(ended, controller.signal);
-  // An unhandled rejection would end the process if nobody waits for this attempt.
+  // If nobody waits for this attempt, an unhandled rejection would end the process.
   const settled = outcome.catch(() => {});
   // Some runtimes throw if no incoming request is being served. The attempt must go on.
   callIgnoringErrors(waitUntil, settled);
   return { outcome, ended, controller, details };
 }
 
-/** Returns the attempt for a caller that goes on whatever becomes of it. */
+/** Returns the attempt for a caller that goes on even if the attempt fails. */
 export function ignoringFailure(attempt: RunningAttempt): RunningAttempt {
   return { ...attempt, outcome: attempt.outcome.catch(() => {}) };
 }

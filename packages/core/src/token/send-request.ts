@@ -29,7 +29,7 @@ import type { AttemptResult } from './memory.ts';
 import type { AttemptInput, ClientParts, Wait } from './running-attempt.ts';
 import { denialAfter, errorOf, expiredOnArrival } from './token-errors.ts';
 
-/** A token request that the record has reserved a token for. */
+/** A token request that is reserved in the record. */
 export interface Reservation {
   readonly attempt: AttemptInput;
   readonly secret: CurrentSecret;
@@ -37,11 +37,14 @@ export interface Reservation {
   readonly view: View;
   /** The moment just before the read of the record on which the reservation was written. */
   readonly begunAt: Instant;
-  /** The record has a token that this process could not open. */
+  /** True if the record has a token that this process could not open. */
   readonly couldNotOpen: boolean;
 }
 
-/** Sends the reserved request. Undefined: it came too late, or the token was reset on its way. */
+/**
+ * Sends the reserved request. Undefined: the request was too late, or its token was reset before it
+ * arrived.
+ */
 export async function sendRequest(parts: ClientParts, reservation: Reservation): Promise<AttemptResult | undefined> {
   if (isLate(parts, reservation)) return withdraw(parts, reservation);
   const written = await write(parts, reservation);
@@ -85,7 +88,7 @@ async function withdraw({ settlement }: ClientParts, { reserved, view }: Reserva
   await settlement.enter(reserved, { kind: 'unsent' }, view);
 }
 
-/** Sends the one request of a reservation. Undefined: its token was reset on its way. */
+/** Sends the one request of a reservation. Undefined: its token was reset before it arrived. */
 async function send(
   parts: ClientParts,
   reservation: Reservation,
@@ -112,7 +115,7 @@ async function send(
   reportQuota(parts, result, reserved, settled);
   const { record } = settled;
   if (resetUpTo(record, name) >= generation) return undefined;
-  // The new token expires before the one that it was to replace.
+  // The new token expires before the token that it was to replace.
   const present = tokenOf(record, name, keyId);
   const isVain = attempt.reason === 'refresh' && present !== undefined && present.id === attempt.cached?.token.id;
   if (isVain) return keepUntil(parts, present.renewAfter ?? 0, settled);
@@ -164,10 +167,11 @@ export function keepUntil({ settings: { clock } }: ClientParts, at: number, view
 const repeatedAnswer = { kind: 'ambiguous', reason: 'cached' } as const;
 
 /**
- * Returns whether an answer repeats a token that the fleet has already, or one that was reset. An
- * endpoint may return one token until that expires, with the life that it has left. A cache repeats
- * its whole lifetime, so the token would seem to expire later. A process that could not open the
- * token in the record needs that token, so for it only one that was reset is a repetition.
+ * Returns whether an answer repeats a token that the fleet has already, or a token that was reset.
+ * An endpoint may return one token until it expires, with the life that it has left. A cache
+ * repeats the whole lifetime, so the token would seem to expire later. A process that could not
+ * open the token in the record needs that token, so for such a process only a reset token is a
+ * repetition.
  */
 function isRepeated(
   { lifetimeMs }: IssuedToken,
@@ -178,7 +182,8 @@ function isRepeated(
   if (hash === undefined) return false;
   const { resetUpTo = 0, resetHash } = stateOf(record, name);
   if (resetHash === hash) return true;
-  // Only the clock of the store counts, because the clocks of this machine may have been set.
+  // Only the clock of the store counts, because the clocks of this machine may have been set. An
+  // endpoint may round `expires_in` up.
   const expiresAt = now + sentAt.monotonic - readAt.monotonic + lifetimeMs;
   // An endpoint may round `expires_in` up by a second.
   const mayRepeat = (until: number) => couldNotOpen || (reason !== 'rejected' && expiresAt - second < until);
@@ -206,8 +211,8 @@ function reportIssuance(
 }
 
 /**
- * Reports what the provider counts, as the answer to a request said. `view`: the record with the
- * request. While it is not written, others may know of more tokens.
+ * Reports the provider's figures in the answer to a request. `view`: the record with the request.
+ * While the outcome is not written, other processes may know of more tokens.
  */
 function reportQuota(
   { settings: { emit, clock }, sharedRecord }: ClientParts,
@@ -228,8 +233,8 @@ function reportQuota(
 }
 
 /**
- * Reports a denial, if the budget did not allow a token, or would not have done so. `error`: that
- * of the denial.
+ * Reports a denial by the limit, or one that a limit which is not enforced would have caused.
+ * `error`: the error of the denial.
  */
 export function reportDenial(
   { emitRepeated }: Settings,

@@ -15,8 +15,8 @@ import { toLocalTime, type View } from '../record/view.ts';
 import type { Wait } from './running-attempt.ts';
 
 /**
- * Returns the denial that follows from a failed request. The view has its outcome. `caller`: who
- * sent it.
+ * Returns the denial that follows from a failed request. `view`: the record with its outcome.
+ * `caller`: the process that sent it.
  */
 export function denialAfter(answer: Answer, view: View, caller: Caller): Denial {
   const released = answer.kind === 'released' ? answer.cause : 'unreachable';
@@ -30,8 +30,8 @@ export function denialAfter(answer: Answer, view: View, caller: Caller): Denial 
 }
 
 /**
- * Returns what the answer says of this request. The record may know of another one that failed
- * later.
+ * Returns the outcome of this request. The record may have the outcome of another request that
+ * failed later.
  */
 function lastOf(answer: Answer): Denial['last'] {
   if (answer.kind === 'ambiguous') return { kind: 'unknown', at: 0, status: answer.status, code: answer.reason };
@@ -43,7 +43,7 @@ function lastOf(answer: Answer): Denial['last'] {
 /** Facts about a request of this process that the record lacks. */
 export type Details = Pick<FailedRequest, 'error' | 'tokenType'>;
 
-/** Creates the error of a denial. `details`: those of the request that was denied just now. */
+/** Creates the error of a denial. `details`: facts about the request that failed just now. */
 export function errorOf(settings: Settings, denial: Denial, view: View, details?: Details): AnyServiceAuthError {
   const { clock, authentication } = settings;
   const { last } = denial;
@@ -95,8 +95,8 @@ export function errorOf(settings: Settings, denial: Denial, view: View, details?
 }
 
 /**
- * Says what to try if a server may have wanted another kind of request. Those that want JSON are
- * known by `authUrl`.
+ * Says what to try if a server may have wanted another kind of request. A server with an `authUrl`
+ * wants JSON.
  */
 function hintFor({ addressedBy, authentication }: Settings, status: number | undefined): string {
   const isGuess = addressedBy === 'tokenEndpoint' && authentication === jsonAuthentication;
@@ -105,12 +105,12 @@ function hintFor({ addressedBy, authentication }: Settings, status: number | und
     : '';
 }
 
-// Errors of a server that was not reached. After another error, a missing proxy is not the cause.
+// The errors of a server that was not reached. A missing proxy is no cause of other errors.
 const unreached = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|UNREACH|TIMEDOUT|TIMEOUT|TimeoutError/;
 
 /**
- * Says what a proxy of the environment has to do with a failed connection. The transport of an
- * application may have another one.
+ * Says whether a proxy of the environment may be the cause of a failed connection. The transport of
+ * an application may have another proxy.
  */
 function proxyRemark({ transport, tokenUrl }: Settings, foreign: string | undefined): string {
   if (!foreign || transport !== defaultTransport || isDirect(new URL(tokenUrl))) return '';
@@ -138,7 +138,7 @@ function limitError(
       : ['tokens', 'tokens may be issued'];
   // Some tokens are kept for resets.
   const kept = used < usable ? ' The rest is kept for more urgent purposes, such as reset().' : '';
-  // The number alone would look like what is spent.
+  // The number alone would look like the number of spent tokens.
   const why = newRecord
     ? `The record is new, so until ${new Date(newRecord.until).toISOString()} only ${newRecord.allowed} of ${limit} ${may}. No request was sent. If you know how many it has not seen, say so: service-auth record spent N --reason TEXT.`
     : `The limit is reached: ${used} of ${usable} usable ${what} are spent (limit ${limit} in ${lengthOf(windowMs)}), so no request was sent.${kept}`;
@@ -211,8 +211,8 @@ export function closedError(): Error {
   return serviceAuthError('ERR_CLOSED', 'This client was closed. Create another one.', {});
 }
 
-// A token endpoint hardly ever takes as long, so a process that has been asking since is probably
-// gone.
+// A token endpoint hardly ever takes as long, so a process that has waited for it for this time is
+// probably gone.
 const longMs = 10_000;
 
 /** Creates the error of a caller whose time ended while the attempt to get a token goes on. */
@@ -232,7 +232,9 @@ export function tokenPending({ waitsFor, process, since, until }: Wait, clock: C
   return serviceAuthError('ERR_TOKEN_PENDING', message, { waitsFor, process, startedAt, retryAt });
 }
 
-/** Creates the error of a caller that waited too long. `longest`: what took most of the time. */
+/**
+ * Creates the error of a caller that waited too long. `longest`: the wait that took the most time.
+ */
 export function waitedTooLong(
   waitedMs: number,
   [waitsFor, ms]: readonly [Wait['waitsFor'], number],

@@ -48,8 +48,8 @@ export function createUsableTokens({ tokenName: name, clock, endpoint, scheme }:
       // The life counts from the reservation, so this expiry is never later than the true one.
       const expiresAt = view.now + lifetimeMs;
       const sealing = () => seal(key, value, contextOf({ id, generation, lifetimeMs }));
-      // WebCrypto may fail once, or each time. Nobody can open an empty text, but the token is
-      // counted, and this process uses it.
+      // WebCrypto may fail once, or each time. The token then has an empty text, which nobody can
+      // open, but it is counted, and this process uses it.
       const sealed = await sealing()
         .catch(sealing)
         .catch(() => '');
