@@ -11,8 +11,8 @@ import type { ClientParts } from '../token/running-attempt.ts';
 import type { Hold, Usage } from './usage.ts';
 import { holdsIn, usageOf } from './usage-of.ts';
 
-// People, or programs on their behalf, make these calls: they read what is spent, report a
-// compromised token, or order another try.
+// The calls of people, or of programs on their behalf: reading the usage, reporting a compromised
+// token, ordering another try.
 
 /** Options of `reset()`. */
 export interface ResetOptions {
@@ -39,19 +39,22 @@ export interface RetryResult {
   /** The holds that ended. */
   readonly ended: readonly Hold[];
   /**
-   * If this was tried a short time ago: the instant from which it has an effect again, in epoch
-   * milliseconds of this machine's clock.
+   * The instant from which another call has an effect, in epoch milliseconds of this machine's
+   * clock. Undefined: this call had its effect, or there was no hold.
    */
   readonly retryAt: number | undefined;
 }
 
-/** Reads what is spent and what can be had. */
+/** Reads the usage. */
 export async function readUsage(parts: ClientParts): Promise<Usage> {
   const view = await parts.sharedRecord.read(parts.settings);
   return usageOf(view, await callerIn(view, parts), parts.settings.clock);
 }
 
-/** Returns who asks. If the client secret can't be had, it counts as the one that was rejected. */
+/**
+ * Returns the caller. If the client secret can't be read, the rejected secret counts as the
+ * caller's.
+ */
 async function callerIn({ record, now }: View, { settings, secrets }: ClientParts): Promise<Caller> {
   const { tokenName: name } = settings;
   const refusals = Object.entries({ ...record.refusals, ...stateOf(record, name).refusals });
@@ -112,7 +115,7 @@ export async function retryNow({ settings, sharedRecord }: ClientParts): Promise
   const order = { id: randomId(), by: instance };
   let written: RetryResult | undefined;
   const { result } = await sharedRecord.commit(settings, (view): { record: LedgerRecord; result: RetryResult } => {
-    // The reply to the swap that wrote it was lost.
+    // The reply to the swap that wrote the order was lost.
     if (written && view.record.retries?.id === order.id) return { record: view.record, result: written };
     const holds = holdsIn(view, clock);
     const at = holds.length === 0 ? 0 : retryRoomAt(view.record);

@@ -12,8 +12,8 @@ import type { Hold, Issuance, QuotaUsage, Usage, WindowUsage } from './usage.ts'
 const maxIssuances = 150;
 
 /**
- * Computes the usage from a record. `caller`: the process that asks. Undefined: nobody in
- * particular asks.
+ * Computes the usage from a record. `caller`: the process that asks. Undefined: no particular
+ * process.
  */
 export function usageOf(view: View, caller: Caller | undefined, clock: Clock): Usage {
   const { record, now } = view;
@@ -111,7 +111,7 @@ function isIssuance(one: Spent): boolean {
   return one.refusedAt === undefined && isOneRequest(one);
 }
 
-/** What people see of each cause. Undefined: it refuses nobody who has no token. */
+/** The public word for each cause. Undefined: the cause refuses no caller that has no token. */
 const shownCauses: Readonly<Record<Refused['cause'], Usage['refusedBecause']>> = {
   backoff: 'backoff',
   credentials: 'credentials',
@@ -128,7 +128,7 @@ const shownCauses: Readonly<Record<Refused['cause'], Usage['refusedBecause']>> =
 export function holdsIn(view: View, clock: Clock): Hold[] {
   const held = holdsAt(view);
   const sharedUntil = Math.max(0, ...held.filter(isOfFailures).map(({ name, until }) => (name ? 0 : until)));
-  // While failures hold up everybody for as long, nobody asks whose they were.
+  // While failures hold up all tokens for as long, the holds of single tokens say nothing more.
   const told = held.filter((hold) => !isOfFailures(hold) || !hold.name || hold.until > sharedUntil);
   return told.flatMap(({ kind, until, name, last, refused }): Hold[] => {
     const hold = {
@@ -147,8 +147,8 @@ function isOfFailures({ kind }: LedgerHold): boolean {
 }
 
 /**
- * Returns the caller for whom a reader without a secret answers: the one for the token that is
- * waited for the longest, or else nobody in particular.
+ * Returns the caller for which a reader without a secret computes the usage: one that needs the
+ * token with the longest hold, if any token is on hold.
  */
 function anyCaller(view: View): Caller {
   const served = new Set<string | undefined>(tokensInUse(view.record, view.now).map(({ name }) => name));
@@ -159,7 +159,7 @@ function anyCaller(view: View): Caller {
   return { name, keyId: refused?.keyId ?? '', secretId: refused?.secretId ?? '' };
 }
 
-/** Returns the holds of a record that have not ended. The one that ends last is the last one. */
+/** Returns the holds of a record that have not ended, in the order of their ends. */
 function holdsAt(view: View): LedgerHold[] {
   return allHolds(view).filter(({ until }) => until > view.now);
 }

@@ -13,13 +13,13 @@ export interface Issuance {
   readonly instance: string;
   readonly audience: string;
   /**
-   * With the reason `rejected`: the API had accepted the token before, and answered 401 to it
+   * With the reason `rejected`: true if the API had accepted the last token, and answered 401 to it
    * later.
    */
   readonly died?: true | undefined;
-  /** The agreement is not enforced, and would have refused it. */
+  /** True if the agreement is not enforced, and would have refused it. */
   readonly overLimit?: true | undefined;
-  /** True: the request is under way, or its outcome is unknown. The token counts as issued. */
+  /** True if the request is under way, or its outcome is unknown. The token counts as issued. */
   readonly pending: boolean;
   /**
    * While the request is under way: processes without a token wait for its outcome until then.
@@ -38,7 +38,7 @@ export interface WindowUsage {
    * requests, refused ones among them. Undefined: tokens.
    */
   readonly counts?: 'requests' | undefined;
-  /** False: nothing is refused for this window. Undefined: it is enforced. */
+  /** False if nothing is refused for this window. Undefined: it is enforced. */
   readonly enforce?: false | undefined;
   /** The tokens that the fleet may spend: `tokens` less the reserve. */
   readonly usable: number;
@@ -71,13 +71,13 @@ export interface Hold {
   readonly kind: Exclude<LedgerHold['kind'], 'limit' | 'misconfigured'>;
   /** Epoch milliseconds of this machine's clock. */
   readonly until: number;
-  /** The audience that the hold is for. Undefined: it is for all. */
+  /** The audience that the hold is for. Undefined: it is for all audiences. */
   readonly audience?: string | undefined;
   /** The status that the token endpoint answered. */
   readonly status?: number | undefined;
   /** With `credentials`: the `instance` option of the process that was refused last. */
   readonly instance?: string | undefined;
-  /** When that process asked, in epoch milliseconds of this machine's clock. */
+  /** When that process sent its request, in epoch milliseconds of this machine's clock. */
   readonly failedAt?: number | undefined;
 }
 
@@ -103,37 +103,37 @@ export interface ResetInfo {
 }
 
 /**
- * Tokens that the record has not seen: `service-auth record spent` said so. They count from `at`
+ * Tokens that the record has not seen, stated by `service-auth record spent`. They count from `at`
  * on, like tokens that were issued then.
  */
 export interface SpentElsewhereInfo {
-  /** When it was said, in epoch milliseconds of this machine's clock. */
+  /** The instant of the statement, in epoch milliseconds of this machine's clock. */
   readonly at: number;
   /** The most tokens that were issued in the window before. */
   readonly count: number;
-  /** Who said it: the `instance` of the command. */
+  /** The `instance` of the command that stated it. */
   readonly instance: string;
-  /** Why, in the words of the person who said it. */
+  /** The reason, in the words of the person who stated it. */
   readonly reason: string;
 }
 
 /**
- * What the provider counts in one of its windows, as the token endpoint said last
- * (`Auth0-Client-Quota-Limit`, https://auth0.com/docs/fine-grained-m2m-token-quotas). It may lag
- * behind, and is advice: no caller waits or is refused for it.
+ * The provider's last figures about one of its windows, as the token endpoint sent them
+ * (`Auth0-Client-Quota-Limit`, https://auth0.com/docs/fine-grained-m2m-token-quotas). They may lag
+ * behind, and are advice: no caller waits or is refused because of them.
  */
 export interface QuotaUsage {
   readonly windowMs: number;
   /** The tokens of the window. */
   readonly tokens: number;
-  /** Those of them that remain, as the provider counts. */
+  /** The tokens of the window that remain, as the provider counts. */
   readonly remaining: number;
   /**
    * The least number of tokens of the window that the record does not know: they were issued
    * without this store, or before the record began.
    */
   readonly foreign: number;
-  /** When the endpoint said so, in epoch milliseconds of this machine's clock. */
+  /** When the endpoint sent them, in epoch milliseconds of this machine's clock. */
   readonly observedAt: number;
   /** When the window ends, in epoch milliseconds of this machine's clock. */
   readonly resetAt: number;
@@ -169,9 +169,9 @@ export interface Usage {
   /** `usable` less `used`. It does not say that a token can be had: see `availableNow`. */
   readonly remaining: number;
   /**
-   * The number of tokens that callers without one can have issued now, one each. All shares, holds
-   * and insurances are taken into account. If it is 0 and `refusedUntil` is undefined, the next
-   * request waits for one that is under way.
+   * The number of callers without a token that could get one now. All shares, holds and
+   * insurances are taken into account. If it is 0 and `refusedUntil` is undefined, the next request
+   * waits for one that is under way.
    */
   readonly availableNow: number;
   /**
@@ -206,10 +206,10 @@ export interface Usage {
   /** The window in milliseconds. Tokens count for slightly longer, see `nextFreeAt`. */
   readonly windowMs: number;
   /**
-   * The record is new, or followed one that was lost: nobody knows what was issued before, so it
+   * The record is new, or followed a lost one: nobody knows which tokens were issued before, so it
    * allows callers without a token only `allowed` tokens `until` an instant in epoch milliseconds
    * of this machine's clock. `remaining` of them are left. `service-auth record spent` ends that.
-   * Undefined: it allows what remains.
+   * Undefined: it allows all tokens that remain.
    */
   readonly newRecord: { readonly allowed: number; readonly remaining: number; readonly until: number } | undefined;
   /** All windows that the fleet keeps. Those of this process come first. */
@@ -229,8 +229,8 @@ export interface Usage {
    */
   readonly storeAheadMs: number;
   /**
-   * Problems of the configuration, and of the store that endanger the record, each a sentence: that
-   * of the event `store_warning`.
+   * Problems of the configuration, and problems of the store that endanger the record. Each is a
+   * sentence, the one of the event `store_warning`.
    */
   readonly warnings: readonly string[];
   /** The newest issuances that count in a window, at most 150. The newest comes first. */
@@ -243,13 +243,13 @@ export interface Usage {
    */
   readonly spentElsewhere: SpentElsewhereInfo | undefined;
   /**
-   * What the provider counts in its windows that have not ended. Undefined: the token endpoint said
-   * nothing.
+   * The provider's figures about its windows that have not ended. Undefined: the token endpoint
+   * sent none.
    */
   readonly quota?: readonly QuotaUsage[] | undefined;
   /**
-   * The largest `foreign` of `quota`: tokens of this client that somebody without this store got,
-   * or that the record is too young to know. Undefined: the token endpoint said nothing.
+   * The largest `foreign` of `quota`: tokens of this client that a program without this store got,
+   * or that the record is too young to know. Undefined: the token endpoint sent no figures.
    */
   readonly foreign?: number | undefined;
 }
