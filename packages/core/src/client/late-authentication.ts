@@ -6,8 +6,8 @@ import { contentOf, readLater } from './files.ts';
 import { mistakeIn } from './variable-problems.ts';
 
 /**
- * Returns what keeps a private key from signing, as far as its text shows it without the code that
- * reads keys. `algorithm`: the one that a variable states. The words complete a sentence.
+ * Returns the reason why a private key can't sign, as far as its text shows it without the code
+ * that reads keys. `algorithm`: the one that a variable states. The words complete a sentence.
  */
 function problemOfKey(text: string, algorithm: string | undefined): string | undefined {
   const key = text.trim();
@@ -34,8 +34,8 @@ const methods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt',
 
 /**
  * Returns the client authentication that the variables describe. Its code is loaded at the first
- * request, so a client that needs none of it loads nothing. Undefined: they describe none. A file
- * is read for each request.
+ * request, so a client that needs none of it loads nothing. A file is read for each request.
+ * Undefined: the variables describe no authentication.
  */
 export function lateAuthentication(
   read: (name: string) => string | undefined,

@@ -76,8 +76,8 @@ export function resolveOptions(given: ServiceAuthOptions): CheckedOptions {
   const { timeoutMs = 30_000, clock = systemClock } = options;
   report('timeoutMs', problemOfInteger(timeoutMs, 1, 300_000));
   const key = options.storeKey;
-  // A copy, because a program may overwrite the bytes of its key once it has given them. `slice()`
-  // of a Buffer does not copy.
+  // A copy, because a program may overwrite the bytes of its key after this call. `slice()` of a
+  // Buffer does not copy.
   const storeKey = key instanceof Uint8Array ? new Uint8Array(key) : key;
   if (
     storeKey !== undefined &&
@@ -87,7 +87,7 @@ export function resolveOptions(given: ServiceAuthOptions): CheckedOptions {
   }
 
   report('clock', problemOfMethods(clock, ['now', 'monotonic', 'setTimer'], 'a Clock, such as createTestClock()'));
-  // A clock of a test is no clock of the other clients in this process.
+  // The clock of a test must not become that of other clients in this process.
   const usual = options.clock ? memoryStore({ clock }) : sharedMemoryStore;
   const store = options.store === undefined ? usual : (Object(options.store) as Store);
   report('store', problemOfMethods(store, ['load', 'swap'], 'a Store, such as fileStore()'));
@@ -160,7 +160,7 @@ const tokenOptionNames = Object.keys({
 export function resolveToken(common: CommonSettings, given: TokenOptions): CommonSettings {
   const problems: ConfigProblem[] = [];
   const report = reportTo(problems);
-  // Nothing in it must be given, so anything else would be taken for the client's own token.
+  // No option is required, so any other value would give the client's own token.
   if (typeof given !== 'object' || given === null) report('options', 'must be an object such as { audience }');
   const options = ownProperties(typeof given === 'object' && given);
   reportUnknown(options, tokenOptionNames, report);
@@ -179,7 +179,8 @@ export function resolveToken(common: CommonSettings, given: TokenOptions): Commo
 }
 
 /**
- * Returns whether a client authentication has what it must have. Somebody else may have written it.
+ * Returns whether a client authentication has all members that it must have. Another author may
+ * have written it.
  */
 function isWhole({ usesSecret, problems, write, credentialId }: ClientAuthentication): boolean {
   const areFunctions = [problems, write, credentialId ?? write].every((each) => typeof each === 'function');

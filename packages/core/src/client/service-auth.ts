@@ -75,8 +75,8 @@ export interface ServiceAuth extends TokenSource {
   reset(options?: ResetOptions): Promise<ResetResult>;
   /**
    * Ends all pauses of the fleet after failures, refusals and 401s. Call it after you fixed their
-   * cause. A request that fails again continues the pause that it had. The limit still holds. The
-   * call has an effect once in 1, 2, 4 … 60 minutes.
+   * cause. If a request fails again, its row of failures continues. The limit still holds. The call
+   * has an effect once in 1, 2, 4 … 60 minutes.
    * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`, `ERR_CLOSED`
    */
   retryNow(): Promise<RetryResult>;

@@ -29,8 +29,8 @@ export function problemOfAddress(address: string): string {
 }
 
 /**
- * Returns what is wrong with a variable that a shell, a container or a template did not set as it
- * was meant.
+ * Returns the problem of a variable that a shell, a container or a template has not set as
+ * intended.
  */
 export function mistakeIn(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
@@ -39,8 +39,8 @@ export function mistakeIn(value: string | undefined): string | undefined {
 }
 
 /**
- * The option whose variable has this option, too: that of `tokens` may have windows, and those of
- * `parameters` and `headers` have all of them.
+ * Returns the option whose variable contains this option, too: the variable of `tokens` may contain
+ * windows, and those of `parameters` and `headers` contain all of their members.
  */
 export function variableOption(option: string): string {
   return option.replace(/\.windows\b.*/, '.tokens').replace(/^(parameters|headers)\..*/, '$1');
