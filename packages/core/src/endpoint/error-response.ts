@@ -3,8 +3,8 @@ import { ownProperty } from '../platform/untrusted.ts';
 import { parseObject } from './token-response.ts';
 
 /**
- * Returns the `error` code of an error response (RFC 6749 section 5.2). Nothing else of it is kept,
- * because it may contain the secret. Undefined: it is no JSON of an authorization server.
+ * Returns the `error` code of an error response (RFC 6749 section 5.2). No other part of it is
+ * kept, because it may contain the secret. Undefined: it is no JSON of an authorization server.
  */
 export function readOAuthError(body: string): OAuthErrorCode | undefined {
   const response = parseObject(body);
@@ -15,8 +15,8 @@ const errorName = /^err(or)?s?(_?code)?$/i;
 
 /**
  * Returns whether a body has an error in the place of a token: as `error` (RFC 6749 section 5.2, an
- * object, or a list), as `errorCode` or as `errcode`. Some servers answer 200 with it. Where
- * anything is named a token, one may have been issued.
+ * object, or a list), as `errorCode` or as `errcode`. Some servers answer 200 with such a body. If
+ * any member is named a token, one may have been issued.
  */
 export function isRefusal(body: string): boolean {
   const response = parseObject(body);
@@ -26,7 +26,7 @@ export function isRefusal(body: string): boolean {
 
 function isError(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
-  // Some servers say 0 if there was no error.
+  // Some servers send 0 if there was no error.
   return Boolean(value) && value !== '0';
 }
 

@@ -55,10 +55,10 @@ export function fetchTransport(options: FetchTransportOptions = {}): Transport {
     const text = readBody(response).finally(() => connection.close());
     // Nobody waits for it if the answer is no object, or if a property of it throws.
     text.catch(() => {});
-    // A browser hides what a redirect was.
+    // A browser hides the status of a redirect.
     const status = response.type === 'opaqueredirect' ? 302 : response.status;
-    // Without success the status alone says that no token was issued: a giant error page changes
-    // nothing.
+    // An error status alone says that no token was issued, so an error page that is too large
+    // changes nothing.
     return { status, headers: response.headers, body: response.ok ? await text : text.catch(() => '') };
   };
 }
@@ -74,7 +74,7 @@ async function readBody(response: FetchedResponse): Promise<string> {
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
     length += part.value.length;
     if (length > maxBodyLength) {
-      // Do not wait for this: an endless answer may never confirm it.
+      // Do not wait for the cancellation: an endless answer may never confirm it.
       reader.cancel().catch(() => {});
       throw unusable('too_large');
     }
@@ -112,7 +112,7 @@ function unusable(reason: 'too_large' | 'not_utf8'): Error {
 interface Connection {
   /** Replaces the runtime's fetch. */
   readonly send?: TokenFetch;
-  /** More members for the init of fetch. */
+  /** Further members for the init of fetch. */
   readonly init: object;
   /** Frees the connection. Call it after the answer was read, or if there is none. */
   close(): void;
@@ -123,7 +123,7 @@ interface Runtimes {
   readonly Deno?: { createHttpClient?(options: object): { close(): void } };
 }
 
-/** Whether core connects to an address without a proxy. */
+/** Returns whether core connects to an address without a proxy. */
 export function isDirect(url: URL): boolean {
   return url.protocol === 'http:' && isLoopback(url);
 }

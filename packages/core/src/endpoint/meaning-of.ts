@@ -42,7 +42,7 @@ export function meaningOf(
   quota: readonly Quota[] | undefined,
 ): Meaning {
   const { status } = response;
-  // A transport of one's own may answer anything, and the status is kept in the record.
+  // An application's own transport may return any status, and the record keeps the status.
   if (!Number.isInteger(status) || status < 0 || status > 999)
     return { kind: 'ambiguous', error: 'TypeError INVALID_STATUS' };
   const toldMs = retryDelayMs(response, clock);
@@ -75,8 +75,8 @@ export function meaningOf(
 export type TemporaryCause = 'rate_limited' | 'unavailable';
 
 /**
- * Returns why a refusal says that the same request may succeed later. Undefined: it does not say
- * so. `body`: as much of it as is known.
+ * Returns why a refusal says that the same request may succeed later. Undefined: it does not.
+ * `body`: the known part of the body.
  */
 export function temporaryCauseOf(
   response: TransportResponse,

@@ -3,13 +3,13 @@ import type { TokenParameters } from '../contract/token-parameters.ts';
 import { parseUrl } from '../platform/address.ts';
 import { ownProperties } from '../platform/untrusted.ts';
 
-/** A token request, as far as it says which token is asked for. */
+/** The parts of a token request that say which token is requested. */
 export interface Asked {
   /**
-   * The name of the token in the record: the audience, if nothing else is asked for. If more is,
-   * the query of the token endpoint and a line for each parameter follow; then the first line is
-   * empty without an audience. No value has a line end, and no parameter begins with a question
-   * mark, so no two requests have one name.
+   * The name of the token in the record: the audience. If more is requested, the query of the token
+   * endpoint and a line for each parameter follow, and without an audience the first line is empty.
+   * No value has a line end, and no parameter begins with a question mark, so no two requests have
+   * one name.
    */
   readonly tokenName: string;
   /** The scopes as they are sent. Empty: none. */
@@ -17,7 +17,7 @@ export interface Asked {
   readonly parameters: TokenParameters;
 }
 
-/** Reads what is asked for from checked options. */
+/** Reads from checked options which token is requested. */
 export function resolveParameters({
   tokenEndpoint = '',
   audience,

@@ -5,8 +5,8 @@ import type { Clock } from '../platform/clock.ts';
 import { ownProperty } from '../platform/untrusted.ts';
 
 /**
- * Returns the value of a header of an answer. The values of one that came several times are joined
- * by commas (RFC 9110 section 5.3). Empty: there is none, or it cannot be read.
+ * Returns the value of a header of an answer. The values of a header that came several times are
+ * joined by commas (RFC 9110 section 5.3). Empty: there is no such header, or it cannot be read.
  */
 export function headerOf({ headers }: TransportResponse, name: string): string {
   try {
@@ -26,8 +26,8 @@ const longestMs = 90_000 * second;
 
 /**
  * Returns how long an answer without a token asks to wait, in milliseconds: from a second to 25
- * hours. Undefined: it does not say so. The first of these that can be read decides. Of a header
- * that came several times, the longest time does. A limit of which something remains says nothing.
+ * hours. Undefined: it asks for no wait. The first of these that can be read decides. If a header
+ * came several times, the longest time decides. A limit with requests left says nothing.
  *
  * 1. `Retry-After`: seconds or a date (RFC 9110 section 10.2.3). Some servers send a fraction.
  * 2. `quota`: the windows of the client's quota at Auth0
@@ -74,7 +74,7 @@ function policiesIn(header: string): number[] {
   return policies.map((policy) => (parameterOf(policy, 'r') > 0 ? Number.NaN : parameterOf(policy, 't') * second));
 }
 
-/** Returns when a limit ends of which nothing remains, as far as the answer says. */
+/** Returns when a used-up limit ends, if the answer says so. */
 function resetMs(response: TransportResponse, clock: Clock, limit: string): number | undefined {
   const remaining = valuesIn(headerOf(response, `${limit}-remaining`));
   if (remaining.every((value) => numberIn(value) > 0)) return undefined;

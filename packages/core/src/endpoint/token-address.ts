@@ -11,7 +11,7 @@ export interface ServerAddress {
 }
 
 /**
- * Checks the addresses. `canSend`: whether tokens are requested, which needs more than the issuer.
+ * Checks the addresses. `canSend`: true if tokens are requested, which needs more than the issuer.
  * Undefined: there is a problem.
  */
 export function resolveTokenAddress(

@@ -24,7 +24,7 @@ export interface Quotas {
   readonly organizationQuota?: readonly Quota[] | undefined;
 }
 
-/** The headers in which an endpoint says what the provider counts. */
+/** The headers with the provider's figures. */
 const quotaHeaders: Readonly<Record<QuotaOwner, string>> = {
   client: 'auth0-client-quota-limit',
   organization: 'auth0-organization-quota-limit',
@@ -69,7 +69,7 @@ export async function requestToken(
     text.catch(() => {});
     if (isSuccess(response)) return interpret(response, await text, clock, endpoint);
     const reading = within(errorBodyMs, clock, () => text).catch(() => '');
-    // The status of a rejection stands, even if its body never comes.
+    // The status of a rejection is enough, even if its body never comes.
     rejection = interpret(response, '', clock);
     const read = await reading;
     return read === timedOut ? read : interpret(response, read, clock);
@@ -86,7 +86,7 @@ function isSuccess({ status }: TransportResponse): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Returns the meaning of an answer, and what it says of the provider's count. */
+/** Returns the meaning of an answer, and the provider's figures in it. */
 function interpret(
   response: TransportResponse,
   body: string,
@@ -106,7 +106,7 @@ function failureOf(error: unknown, clock: Clock): TokenRequestResult {
     return { kind: 'ambiguous', reason: error.reason };
   }
   const what = describeError(error);
-  // A proxy's refusal may come with the status of the proxy, so this is asked first.
+  // A proxy's refusal may come with the status of the proxy, so this check comes first.
   if (neverConnected(error)) return { kind: 'released', cause: 'unreachable', error: what };
   const answer = answerIn(error);
   return answer ? interpret(answer, '', clock) : { kind: 'ambiguous', error: what };

@@ -11,8 +11,8 @@ export interface IssuedToken {
   readonly lifetimeMs: number;
   readonly warnings: readonly TokenResponseWarning[];
   /**
-   * The scopes that were asked for and that the answer leaves out, joined by spaces. Undefined:
-   * none, as far as it says.
+   * The requested scopes that the answer leaves out, joined by spaces. Undefined: it leaves out
+   * none, or doesn't say.
    */
   readonly missingScope?: string | undefined;
 }
@@ -25,11 +25,11 @@ export interface ExpectedToken {
    */
   readonly tokenTypes?: string;
   /**
-   * The lifetime of a token whose answer states none, and the longest that is believed. Default 24
+   * The lifetime of a token whose answer states none, and the longest accepted one. Default 24
    * hours, or that of a JWT.
    */
   readonly lifetimeMs?: number | undefined;
-  /** The scopes that were asked for. Default: none. */
+  /** The requested scopes. Default: none. */
   readonly scope?: string;
 }
 
@@ -42,8 +42,8 @@ const maxTokenLength = 16_384;
 
 /**
  * Reads the body of a 2xx answer (RFC 6749 section 5.1; the service's interface, token response
- * body). Returns why it is no bearer token, if it is none. `now`: epoch milliseconds, when it
- * arrived.
+ * body). If it is no bearer token, returns the reason. `now`: when it arrived, in epoch
+ * milliseconds.
  */
 export function readTokenResponse(
   body: string,
@@ -120,7 +120,7 @@ function lifetimeOfJwt(token: string, now = Number.NaN): number | undefined {
 
 /**
  * Returns the `token_type` of a body that has another one than expected, for a message. Undefined:
- * it is no few words, or is a part of the token.
+ * it has too many words, or is a part of the token.
  */
 export function readTokenType(body: string): string | undefined {
   const response = parseObject(body);
@@ -130,7 +130,7 @@ export function readTokenType(body: string): string | undefined {
   return isNameable && !value.includes(type) && !type.includes(value) ? type : undefined;
 }
 
-/** Returns the object that a text of JSON has. Undefined: it is none. */
+/** Returns the object that a text of JSON has. Undefined: the text has none. */
 export function parseObject(json: string): object | undefined {
   try {
     const value: unknown = JSON.parse(json.replace(/^\uFEFF/, ''));

@@ -4,7 +4,7 @@ import { ownProperty } from '../platform/untrusted.ts';
 // Evidence in the error of a transport about its request. A failed token request costs no token
 // only if its error says that no connection came to be.
 
-// An error says so if one of its fields matches.
+// An error says that no connection came to be if one of these fields matches.
 const neverConnectedFields = {
   // Node: the name was not found, or the connection was refused. With `read` or `write` the same
   // codes come from an established connection.
@@ -31,8 +31,8 @@ export function neverConnected(error: unknown, depth = 0): boolean {
   // If several addresses were tried, each of them must have failed.
   const errors = ownProperty(error, 'errors');
   if (Array.isArray(errors) && errors.length > 0) return errors.every((each) => neverConnected(each, depth + 1));
-  // A call that failed on a connection, such as `read`, decides: its cause may be about another
-  // connection.
+  // The name of a failed call on a connection, such as `read`, decides, because the cause may be
+  // about another connection.
   return saysSo(error) || (!ownProperty(error, 'syscall') && neverConnected(ownProperty(error, 'cause'), depth + 1));
 }
 
@@ -62,14 +62,14 @@ type Thrown = { response?: Thrown; cause?: unknown; status?: unknown; statusCode
 
 /**
  * Returns the answer that an error carries: as its `response` (axios, got, ky), or in its own
- * `statusCode` (undici). It is without its body.
+ * `statusCode` (undici). The answer is without its body.
  */
 export function answerIn(error: unknown, depth = 0): TransportResponse | undefined {
   if (depth === maxDepth || !error) return undefined;
   try {
     const { response, statusCode, headers, cause } = error as Thrown;
     const status = response?.status ?? response?.statusCode ?? statusCode;
-    // An answer that says that it has a token is not complete without its body.
+    // A 2xx answer may have a token, so it is not complete without its body.
     return typeof status === 'number' && status >= 300
       ? { status, headers: (response ?? { headers }).headers ?? {}, body: '' }
       : answerIn(cause, depth + 1);

@@ -52,7 +52,7 @@ export function tokenEndpointOf(authUrl: URL): string {
 /**
  * Creates `covers()`: it returns whether a URL has the origin of `baseUrl` and lies at or below its
  * path, in any spelling. The token endpoint is never covered: a token request that goes through an
- * HTTP client of ours would wait for the token that it is to bring.
+ * HTTP client of ours would wait for the very token that it requests.
  */
 export function urlScope(baseUrl: URL | undefined, tokenUrl: string): (url: string | URL) => boolean {
   if (!baseUrl) return () => false;
