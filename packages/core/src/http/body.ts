@@ -1,10 +1,10 @@
 const replayable = /^\[object (ArrayBuffer|Blob|File|FormData|URLSearchParams)\]$/;
 
 /**
- * Whether a request body can be sent a second time. True for no body, strings and other primitive
- * values, views of buffers, and `ArrayBuffer`, `Blob`, `File`, `FormData` and `URLSearchParams` of
- * any implementation. False for everything else: streams and iterators can be read only once, and
- * an unknown object may be one. A form of the package `form-data` is a stream.
+ * Returns whether a request body can be sent a second time. True for no body, strings and other
+ * primitive values, views of buffers, and `ArrayBuffer`, `Blob`, `File`, `FormData` and
+ * `URLSearchParams` of any implementation. False for everything else: streams and iterators can be
+ * read only once, and an unknown object may be one. A form of the package `form-data` is a stream.
  */
 export function isReplayable(body: unknown): boolean {
   if (Object(body) !== body || ArrayBuffer.isView(body)) return true;

@@ -1,5 +1,4 @@
-// What an adapter whose client throws an error for an answer without success sets as the `cause` of
-// that error.
+// The errors that an adapter sets as the `cause` of its client's error for a 401.
 import { type ServiceAuthError, serviceAuthError } from '../contract/errors.ts';
 
 /**

@@ -51,10 +51,10 @@ export async function replaceRejected(
 const tokens = new WeakMap<Promise<AccessToken>, AccessToken>();
 
 /**
- * Returns the token of a promise of `getToken()` that has been here before, and was fulfilled
- * since. The client returns the same promise until it has another token, so a request need not wait
- * for it again: that would take longer than the rest of an adapter. Undefined: wait for the
- * promise.
+ * Returns the token of a promise of `getToken()`, if this function has got the promise before, and
+ * it was fulfilled since. The client returns the same promise until it has another token, so a
+ * request need not wait for it again: that would take longer than the rest of an adapter.
+ * Undefined: wait for the promise.
  */
 export function settledToken(promise: Promise<AccessToken>): AccessToken | undefined {
   const token = tokens.get(promise);
@@ -73,13 +73,14 @@ export interface SendWithTokenOptions<Answer> {
   /**
    * Follows a redirect: makes the request that `answer` asks for the one that `send` sends from now
    * on, and returns true. Returns false if `answer` is no redirect. See `redirectTo`. Default: no
-   * redirect is followed, or the client follows redirects by itself. What it throws ends the call.
+   * redirect is followed, or the client follows redirects by itself. An error that it throws ends
+   * the call.
    */
   follow?(answer: Answer): boolean;
   /**
-   * Returns whether an answer rejects the token: its status is 401, or what this API has in its
-   * place, and the request that it answers had the token. What it throws or rejects with ends the
-   * call.
+   * Returns whether an answer rejects the token: its status is 401, or the one that this API has in
+   * its place, and the request that it answers had the token. An error or rejection of this
+   * function ends the call.
    */
   isRejected(answer: Answer): boolean | Promise<boolean>;
   /**

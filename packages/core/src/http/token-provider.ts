@@ -12,9 +12,9 @@ export interface TokenProvider {
   /**
    * Reports that the server rejected a token, so that the next call resolves with another one if
    * there is one. `value`: the token that was sent, with or without the scheme before it; default:
-   * the token that the provider resolved with last. If you know what was sent, say it: the last one
-   * may be newer. Does nothing if the provider did not resolve with `value`, or did so more than
-   * eight tokens ago. Never rejects.
+   * the token that the provider resolved with last. If you know which token was sent, give it: the
+   * last one may be newer. Does nothing if the provider did not resolve with `value`, or did so
+   * more than eight tokens ago. Never rejects.
    */
   rejected(value?: string): Promise<void>;
 }
