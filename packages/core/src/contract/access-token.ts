@@ -14,7 +14,7 @@ export interface AccessToken {
   /**
    * When the token expires, in epoch milliseconds of this machine's clock. It is for display: the
    * life of the token is counted by the monotonic clock. If somebody sets the clock, the next call
-   * returns the same token as another object, with its expiry by the clock as it is then.
+   * returns the same token as another object, with its expiry by the new time of that clock.
    */
   readonly expiresAt: number;
   /** The token, usually a JWT. */

@@ -40,15 +40,15 @@ export interface UnwrittenRequest {
  * create such objects.
  */
 export interface ClientAuthentication {
-  /** Whether it sends the client secret. If not, the client must have none. */
+  /** True if it sends the client secret. If false, the client must have none. */
   readonly usesSecret: boolean;
   /** Returns the problems of its own options. `options`: those of the client, unchecked. */
   problems(options: Readonly<Record<string, unknown>>): readonly ConfigProblem[];
   /**
-   * Returns a text that identifies the credential: the kind of the authentication, with the
-   * secret, the public key, or the subject of the assertion. Core keeps a hash of it, and calls it
-   * before each attempt that may request a token: a refused credential waits, and another one is
-   * tried at once. What differs in each request must not be in it. Default: the client secret.
+   * Returns a text that identifies the credential: the kind of the authentication, with the secret,
+   * the public key, or the subject of the assertion. Core keeps a hash of it, and calls it before
+   * each attempt that may request a token: a refused credential waits, and another one is tried at
+   * once. It must not contain parts that differ in each request. Default: the client secret.
    */
   credentialId?(request: UnwrittenRequest): string | Promise<string>;
   /** Writes a token request. It is called for each request. If it throws, no request is sent. */

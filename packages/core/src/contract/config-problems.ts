@@ -3,7 +3,7 @@ import { type ConfigProblem, serviceAuthError } from './errors.ts';
 /** Reports the problem of an option. Undefined: the option has no problem. */
 export type Report = (option: string, message: string | undefined) => void;
 
-/** Adds what is reported to a list of problems. */
+/** Returns a function that adds the reported problems to a list. */
 export function reportTo(problems: ConfigProblem[]): Report {
   return (option, message) => {
     if (message !== undefined) problems.push({ option, message });

@@ -34,9 +34,9 @@ export interface TokenWait {
    * given as `clientSecret`, or `clientAuthentication`.
    */
   readonly waitsFor: 'token_endpoint' | 'process' | 'store' | 'client_secret';
-  /** With `process`: the `instance` of that process, which may have died while it asked. */
+  /** With `process`: the `instance` of that process, which may have died during its request. */
   readonly process?: string | undefined;
-  /** When that began, in epoch milliseconds of this machine's clock. */
+  /** When that wait began, in epoch milliseconds of this machine's clock. */
   readonly startedAt: number;
 }
 
@@ -118,7 +118,8 @@ export interface ServiceAuthErrorFields {
   /**
    * The time of this caller (`maxWaitMs`) ended before there was a token. The attempt to get one
    * goes on. axios and got have it as the `cause` of their time-outs. `retryAt`: when this process
-   * asks itself, if another process has been asking for so long that it is probably gone.
+   * sends a request itself, if another process has been waiting for its answer for so long that it
+   * is probably gone.
    */
   ERR_TOKEN_PENDING: TokenWait & { readonly retryAt: number | undefined };
   /** The client was used after `close()`. */

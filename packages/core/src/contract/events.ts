@@ -15,9 +15,9 @@ export interface AgreedWindow {
   readonly tokens: number;
   readonly windowMs: number;
   readonly reserve: number;
-  /** Every request counts that reached the endpoint. Undefined: only tokens do. */
+  /** Every request that reached the endpoint counts. Undefined: only tokens count. */
   readonly counts?: 'requests' | undefined;
-  /** Nothing is refused for it. Undefined: it is enforced. */
+  /** False if no request is refused for it. Undefined: it is enforced. */
   readonly enforce?: false | undefined;
 }
 
@@ -46,8 +46,8 @@ export interface ServiceAuthEventFields {
     readonly usable: number;
     readonly warnings: readonly TokenResponseWarning[];
     /**
-     * With the warning `scope_missing`: the scopes that were asked for and that the answer leaves
-     * out, joined by spaces.
+     * With the warning `scope_missing`: the requested scopes that the answer leaves out, joined by
+     * spaces.
      */
     readonly missingScope?: string | undefined;
     /** The duration of the token request. */
@@ -73,10 +73,10 @@ export interface ServiceAuthEventFields {
   };
   /**
    * A `getToken()` of this process rejected with an error of this `code`. There is at most one
-   * event a minute for each code, and for each `waitsFor`. `count`: how many calls rejected since
-   * the event before. With `ERR_TOKEN_PENDING` the fields of {@link TokenWait} say what the caller
-   * waited for. That event also comes if the caller's `signal` ended the wait: by a time-out, or
-   * after what it waited for had taken a second.
+   * event a minute for each code, and for each `waitsFor`. `count`: the number of calls that
+   * rejected since the last event. With `ERR_TOKEN_PENDING` the fields of {@link TokenWait} say
+   * what the caller waited for. That event also comes if the caller's `signal` ended the wait: by a
+   * time-out, or after a wait of at least a second.
    */
   token_unavailable: {
     readonly code: ServiceAuthErrorCode;
@@ -86,7 +86,7 @@ export interface ServiceAuthEventFields {
   /**
    * The API answered 401 to a token. Equal answers in a row are one event. `outcome`: `renew`: the
    * next `getToken()` tries to replace the token; `replaced`: another token is in use already;
-   * `kept`: a moment ago no replacement could be had, and it is too early to try again.
+   * `kept`: no replacement was available a moment ago, and it is too early to try again.
    */
   token_rejected: { readonly tokenId: string; readonly outcome: 'renew' | 'replaced' | 'kept' };
   /**
@@ -95,15 +95,15 @@ export interface ServiceAuthEventFields {
    */
   token_bypassed: Record<never, never>;
   /**
-   * This process reported that the tokens of its audience are compromised. `tokenId`: the one that
-   * was in use, if there was one. `reason`: that of `reset()`.
+   * This process reported that the tokens of its audience are compromised. `tokenId`: the id of the
+   * token that was in use, if there was one. `reason`: the one given to `reset()`.
    */
   token_reset: { readonly tokenId: string | undefined; readonly reason: string | undefined };
   /**
    * The budget did not allow a token. With `reason: 'refresh'` callers do not notice, because the
    * present token is still served. There is at most one event a minute for each `reason`, until
-   * this process has another token. `count`: how many attempts were refused since the event before.
-   * The other fields are those of the latest one, and those of `ERR_ISSUANCE_LIMIT`.
+   * this process has another token. `count`: the number of attempts that were refused since the
+   * last event. The other fields are those of `ERR_ISSUANCE_LIMIT` at the latest attempt.
    */
   issuance_refused: {
     readonly reason: IssuanceReason;
@@ -118,9 +118,9 @@ export interface ServiceAuthEventFields {
   };
   /**
    * A token was requested that the agreement would have refused, if it were enforced: see `enforce`
-   * of `issuanceLimit`. There is at most one event a minute for each `reason`. `count`: how many
-   * since the event before. `used` has this token in it. The other fields are those that
-   * `issuance_refused` would have had.
+   * of `issuanceLimit`. There is at most one event a minute for each `reason`. `count`: the number
+   * of such tokens since the last event. `used` includes this token. The other fields are those
+   * that `issuance_refused` would have had.
    */
   issuance_over_limit: ServiceAuthEventFields['issuance_refused'];
   /**
@@ -133,10 +133,10 @@ export interface ServiceAuthEventFields {
     readonly others: readonly (AgreedWindow & { readonly instance: string; readonly seenAt: number })[];
   };
   /**
-   * The token endpoint said what the provider counts in one of its windows
+   * The token endpoint sent the provider's figures about one of its windows
    * (`Auth0-Client-Quota-Limit`, or `Auth0-Organization-Quota-Limit`, which counts all clients of
-   * the organization). There is one event for each window of an answer. It is advice: no caller
-   * waits or is refused for it.
+   * the organization). There is one event for each window of an answer. They are advice: no caller
+   * waits or is refused because of them.
    */
   quota_observed: {
     readonly of: QuotaOwner;
@@ -153,9 +153,9 @@ export interface ServiceAuthEventFields {
     readonly foreign: number | undefined;
   };
   /**
-   * The store could not be read or written. `error`: the name and code of its error. `advice`: what
-   * to do about it, in words of the store. Until the store answers again, there is at most one
-   * event a minute. `count`: how many operations failed since the event before.
+   * The store could not be read or written. `error`: the name and code of its error. `advice`: the
+   * store's own words about what to do. Until the store answers again, there is at most one event a
+   * minute. `count`: the number of operations that failed since the last event.
    */
   store_failed: {
     readonly operation: 'load' | 'swap';
@@ -175,18 +175,18 @@ export interface ServiceAuthEventFields {
   store_warning: { readonly warning: string };
   /**
    * The function given as `clientSecret` returned no secret, even if no caller waits for one.
-   * `error`: the name and code of its error, or what is wrong with its result. There is at most one
-   * event a minute. `count`: how often the function failed since the event before.
+   * `error`: the name and code of its error, or the problem of its result. There is at most one
+   * event a minute. `count`: the number of failures of the function since the last event.
    */
   client_secret_failed: { readonly error: string; readonly count: number };
   /**
-   * The operation of the store that failed last succeeds again. A store that can only be read has
-   * not recovered.
+   * The operation of the store that failed last succeeds again. A store that can be read but not
+   * written has not recovered.
    */
   store_recovered: Record<never, never>;
   /**
-   * The store lost its record or went back to an older one. `restored`: how many entries were put
-   * back from the memory of this process.
+   * The store lost its record or went back to an older one. `restored`: the number of tokens that
+   * were put back from the memory of this process.
    */
   ledger_lost: { readonly restored: number };
   /** The clock of the store or of this machine stepped by `byMs` against the monotonic clock. */
@@ -214,9 +214,9 @@ export interface ServiceAuthEventFields {
     readonly callers: 0 | 1;
   };
   /**
-   * An attempt ended. `kept`: the present token is served further. `dropped`: it was reset. `code`:
-   * that of the error. `callers`: how many calls of `getToken()` waited. Only for listeners that
-   * subscribe with `operations`.
+   * An attempt ended. `kept`: the present token is still served. `dropped`: it was reset. `code`:
+   * the code of the error. `callers`: the number of calls of `getToken()` that waited. Only for
+   * listeners that subscribe with `operations`.
    */
   acquisition_ended: {
     readonly acquisition: number;
@@ -259,10 +259,7 @@ export interface SubscribeOptions {
  */
 export type ServiceAuthEventListener = (event: ServiceAuthEvent) => void;
 
-/**
- * Reports an event to the listeners, if there are any. Those in `heard` know it, and the others
- * join them.
- */
+/** Reports an event to the listeners that are not in `heard`, and adds them to it. */
 export type Emit = <Type extends ServiceAuthEventType>(
   type: Type,
   fields: ServiceAuthEventFields[Type],

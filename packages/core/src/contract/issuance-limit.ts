@@ -15,25 +15,26 @@ export interface IssuanceWindow extends Counting {
 
 interface Counting {
   /**
-   * What the provider counts. `requests`: every request that reaches the token endpoint, refused
-   * ones too. Default `tokens`, or for one of several windows what the limit says.
+   * Whether the provider counts tokens or requests. `requests`: every request that reaches the
+   * token endpoint counts, refused ones, too. Default `tokens`, or for one of several windows the
+   * `counts` of the limit.
    */
   counts?: 'tokens' | 'requests' | undefined;
 }
 
 interface Reserve extends Counting {
   /**
-   * The tokens that no process plans with: 0 to `tokens` - 1. They are there for tokens that were
-   * issued but are in no record, because the store lost it. With several windows it belongs to the
-   * one with the most tokens, and the others keep the same share of theirs. Default: a fifth of
-   * `tokens`, or half of them for a `replicated` store.
+   * The tokens that no process requests: 0 to `tokens` - 1. They make up for tokens that were
+   * issued but are in no record, because the store lost it. With several windows the reserve
+   * belongs to the window with the most tokens, and the others keep the same share of theirs.
+   * Default: a fifth of `tokens`, or half of them for a `replicated` store.
    */
   reserve?: number | undefined;
   /**
-   * False: nothing is refused for the agreement, not even for the one of another process. What it
-   * would have refused is counted, and said by the event `issuance_over_limit`, `getUsage()` and
-   * `service-auth explain`. Pauses after failures stay. Use it to see what the limit would do
-   * before you enforce it. Default true.
+   * False if no request is refused for the agreement, not even for the one of another process. The
+   * requests that it would have refused are counted, and shown by the event `issuance_over_limit`,
+   * `getUsage()` and `service-auth explain`. Pauses after failures stay. Use it to see what the
+   * limit would do before you enforce it. Default true.
    */
   enforce?: boolean | undefined;
 }
@@ -49,7 +50,7 @@ interface OneWindow extends Reserve {
 }
 
 interface SeveralWindows extends Reserve {
-  /** In place of `tokens` and `windowMs`, the windows of an agreement that has several: 1 to 8. */
+  /** The windows of an agreement that has several, in place of `tokens` and `windowMs`: 1 to 8. */
   windows: readonly IssuanceWindow[];
   tokens?: undefined;
   windowMs?: undefined;

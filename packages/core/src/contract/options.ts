@@ -37,7 +37,7 @@ export interface ServiceAuthOptions {
   audience?: string | undefined;
   /**
    * The scopes of the token (RFC 6749 section 3.3): a text that is sent as it is, or a list: at
-   * most 4,096 characters. Clients that ask for the same scopes, in whatever order, share a token.
+   * most 4,096 characters. Clients that request the same scopes, in whatever order, share a token.
    */
   scope?: string | readonly string[] | undefined;
   /** The resources that the token is for (RFC 8707): absolute URIs. */
@@ -49,8 +49,8 @@ export interface ServiceAuthOptions {
    */
   parameters?: Readonly<Record<string, string>> | undefined;
   /**
-   * How the client authenticates: what one of the functions of `@service-auth/core/oauth2` returns.
-   * The request is a form then. Default: JSON with the client secret.
+   * How the client authenticates: the result of one of the functions of
+   * `@service-auth/core/oauth2`. The request is then a form. Default: JSON with the client secret.
    */
   clientAuthentication?: ClientAuthentication | undefined;
   /**
@@ -61,15 +61,16 @@ export interface ServiceAuthOptions {
   /**
    * The longest lifetime of a token that is believed, and that of a token whose answer has no
    * `expires_in`: 60,000 to 2,678,400,000 ms (31 days). Give it if the API ends tokens earlier than
-   * the endpoint says. Default: that of a JWT, or 24 hours; what is stated is believed.
+   * the endpoint says. Default: the lifetime of a JWT, or 24 hours; a stated lifetime is believed
+   * up to 31 days.
    */
   lifetimeMs?: number | undefined;
   /**
    * Further headers of the token request, such as the `x-api-key` of a gateway: names in any case
    * (RFC 9110 section 5.1), and values of 1 to 4,096 visible ASCII characters and spaces. They may
-   * replace `Accept`. They must not be `Authorization`, `Cookie`, `Host`, `Content-Type`, or what
-   * describes the body or the connection. Their values are secret: no error, event or record has
-   * one. Clients with different headers share token and count. Default: none.
+   * replace `Accept`. They must not be `Authorization`, `Cookie`, `Host`, `Content-Type`, or a
+   * header that describes the body or the connection. Their values are secret: no error, event or
+   * record has one. Clients with different headers share token and count. Default: none.
    */
   headers?: Readonly<Record<string, string>> | undefined;
   /**
@@ -88,8 +89,8 @@ export interface ServiceAuthOptions {
   clientSecret?: string | (() => string | Promise<string>) | undefined;
   /**
    * The agreement with the provider. Default: 150 tokens in 24 hours. `'unlimited'`: there is none,
-   * so nothing is refused for it, and what is spent is counted all the same. `'inherit'` is for
-   * tools of people, which must not change the agreement of a fleet: the client states none and
+   * so no request is refused for it, but tokens are still counted. `'inherit'` is for tools of
+   * people, which must not change the agreement of a fleet: the client states no agreement and
    * keeps the one that was stated last in the record, however long ago. If the record has none, it
    * keeps to the default.
    */

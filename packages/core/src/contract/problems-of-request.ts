@@ -8,14 +8,14 @@ import type { ConfigProblem } from './errors.ts';
 const reserved =
   /^(grant_type|client_id|audience|scope|resource|code|username|sig)$|secret|password|assertion|(key|token|signature)$/i;
 const scopeText = /^[!#-[\]-~]+( [!#-[\]-~]+)*$/;
-// What authenticates, what describes the body, and what belongs to the connection (RFC 9110
+// The headers that authenticate, that describe the body, or that belong to the connection (RFC 9110
 // sections 6.4, 7, 8 and 11).
 const reservedHeader =
   /^(authorization|connection|content-(encoding|length|type)|cookie|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
 const httpToken = /^[\w!#$%&'*+.^`|~-]+$/;
 const absoluteUri = /^[a-z][a-z\d+.-]*:[!"$-~]+$/i;
 
-/** Returns the problems of the options of a client that say what is asked for, and where. */
+/** Returns the problems of the options that say which token is requested, and where. */
 export function problemsOfRequest(options: Readonly<Record<string, unknown>>): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   const report = reportTo(problems);
@@ -33,7 +33,7 @@ export function problemsOfRequest(options: Readonly<Record<string, unknown>>): C
   if (parameters !== undefined && !isObject) report('parameters', 'must be an object of names and values');
   const named = Object.entries(isObject ? parameters : {});
   for (const [name, value] of named) {
-    // What is no name may be a whole query, or JSON with a secret in it.
+    // A text that is no name may be a whole query, or JSON with a secret in it.
     const isName = /^[\w.-]+$/.test(name);
     report(
       isName ? `parameters.${name}` : 'parameters',
@@ -60,8 +60,8 @@ export function problemsOfRequest(options: Readonly<Record<string, unknown>>): C
 }
 
 /**
- * Returns the problems of further headers. Their values are secrets, and what has no value may be
- * one.
+ * Returns the problems of further headers. Their values are secrets, and a text without a value may
+ * be one.
  */
 function problemsOfHeaders(headers: unknown): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
@@ -89,7 +89,10 @@ function problemOfAscii(text: unknown): string | undefined {
   return /[^ -~]/.test(`${text}`) ? 'must be visible ASCII characters and spaces' : undefined;
 }
 
-/** A list of texts, or one text. What is no text becomes one that is refused. */
+/**
+ * Returns a list of texts for a list, or for one text. Any other value becomes a text that is
+ * refused.
+ */
 function listOf(value: unknown): string[] {
   return [value ?? []].flat().map((part) => (typeof part === 'string' ? part : ''));
 }

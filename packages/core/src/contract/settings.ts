@@ -13,7 +13,7 @@ import type { Transport } from './transport.ts';
  * one frozen object.
  */
 export interface CommonSettings extends Lifeline, Addresses {
-  /** The name of the token in the record: the audience, if nothing else is asked for. */
+  /** The name of the token in the record: the audience, if no more is requested. */
   readonly tokenName: string;
   /** The parameters of the token request that say which token it is for. */
   readonly parameters: TokenParameters;
@@ -41,7 +41,7 @@ export interface CheckedOptions extends Pick<ServiceAuthOptions, 'clientId' | 'c
   readonly common: CommonSettings;
 }
 
-/** Everything that an attempt of a client needs to know. */
+/** The settings of a client, with its events. */
 export interface Settings extends CommonSettings {
   readonly clientId: string;
   readonly clientSecret: ServiceAuthOptions['clientSecret'];
@@ -58,6 +58,6 @@ export interface Addresses extends TokenAddress {
   readonly issuer: string | undefined;
   readonly baseUrl: string | undefined;
   readonly covers: (url: string | URL) => boolean;
-  /** http: is allowed for hosts other than loopback. */
+  /** True if http: is allowed for hosts other than loopback. */
   readonly allowInsecureHttp: boolean;
 }

@@ -55,21 +55,21 @@ export interface StoreSwapResult {
  */
 export interface Store {
   /**
-   * What an acknowledged swap survives. `process`: it is lost when the process ends. `durable`: it
-   * survives everything but the loss of the store. `replicated`: a failover to an asynchronous
-   * replica can lose it. Core never spends the part of the limit that such a loss can cost: by
-   * default 20 %, 20 % and 50 %. See `issuanceLimit.reserve`.
+   * The failure that an acknowledged swap survives. `process`: it is lost when the process ends.
+   * `durable`: it survives everything but the loss of the store. `replicated`: a failover to an
+   * asynchronous replica can lose it. Core never spends the part of the limit that such a loss can
+   * cost: by default 20 %, 20 % and 50 %. See `issuanceLimit.reserve`.
    */
   readonly durability: StoreDurability;
   /**
    * The words with which messages name the store, without a secret: `the directory /var/lib/app`.
-   * Default: `the durable store`, or as `durability` says.
+   * Default: by `durability`, such as `the durable store`.
    */
   readonly name?: string | undefined;
   /**
    * The largest record that the store keeps, in bytes of UTF-8: 3,000 to 4,000,000. Default
-   * 1,000,000, which is enough for some 500 tokens of 1,500 characters. What would become larger is
-   * refused before a token is requested.
+   * 1,000,000, which is enough for some 500 tokens of 1,500 characters. If a record would become
+   * larger, the request is refused before a token is requested.
    */
   readonly maxRecordBytes?: number | undefined;
   /**

@@ -1,9 +1,9 @@
 /** The names and values of a token request's parameters. A name may repeat. */
 export type TokenParameters = readonly (readonly [name: string, value: string])[];
 
-/** Where tokens are requested, and what they are counted under. */
+/** The address at which tokens are requested, and the name under which they are counted. */
 export interface TokenAddress {
-  /** The option that says it. */
+  /** The option that has the address. */
   readonly addressedBy: 'authUrl' | 'tokenEndpoint' | 'issuer';
   /** Empty if only the issuer is known. */
   readonly tokenUrl: string;

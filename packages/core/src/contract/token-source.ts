@@ -8,17 +8,17 @@ export interface GetTokenOptions {
   signal?: AbortSignal | undefined;
   /**
    * The life that the token should have left, in milliseconds: for a job that takes longer than a
-   * usual request. A token with less is renewed first, and the caller waits for that, unless it has
-   * lived for less than a twentieth of its life: another one would hardly live longer. Then, and if
-   * the renewal is refused or fails, the present token is returned: compare its `expiresAt`.
-   * Default 0: no renewal is awaited.
+   * usual request. A token with less life is renewed first, and the caller waits for the renewal,
+   * unless the token has lived for less than a twentieth of its life: another one would hardly live
+   * longer. Then, and if the renewal is refused or fails, the present token is returned: compare
+   * its `expiresAt`. Default 0: no renewal is awaited.
    */
   minLifeMs?: number | undefined;
   /**
    * The longest time that this caller waits, in milliseconds. Then the call rejects with
-   * `ERR_TOKEN_PENDING`, which says what it waited for, and the attempt to get a token goes on. Of
-   * a wait that `minLifeMs` causes it is the end, too: the present token is returned. Default: no
-   * limit but that of the attempt.
+   * `ERR_TOKEN_PENDING`, which names the cause of the wait, and the attempt to get a token goes on.
+   * A wait because of `minLifeMs` ends then, too: the present token is returned. Default: no limit
+   * but that of the attempt.
    */
   maxWaitMs?: number | undefined;
 }
@@ -54,9 +54,9 @@ export interface TokenSource {
    */
   invalidate(token: AccessToken): Promise<void>;
   /**
-   * Reports that the API accepted `token`: it answered something else than a rejection. If the API
-   * answers 401 to it later, the token died, and its renewal does not wait for earlier ones. HTTP
-   * adapters call it after each such answer; the first call for a token counts. Never throws.
+   * Reports that the API accepted `token`: its answer was no rejection. If the API answers 401 to
+   * it later, the token died, and its renewal does not wait for earlier ones. HTTP adapters call it
+   * after each such answer; the first call for a token counts. Never throws.
    */
   reportAccepted?(token: AccessToken): void;
   /**

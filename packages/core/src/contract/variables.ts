@@ -1,6 +1,6 @@
 import type { ServiceAuthOptions } from './options.ts';
 
-/** The options that no variable sets, or only a part of which. */
+/** The options that no variable sets, or sets only in part. */
 type WithoutVariable =
   | 'allowInsecureHttp'
   | 'clientAuthentication'
@@ -73,7 +73,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 /**
  * Returns a warning for each variable that begins with `SERVICE_AUTH_`, and that nothing reads, by
- * its name. If one was probably meant, it is named.
+ * its name. If another variable was probably meant, the warning names it.
  */
 export function unreadVariables(env: Env): ReadonlyMap<string, string> {
   if (isUnreadable(env)) return new Map();
@@ -88,9 +88,8 @@ export function unreadVariables(env: Env): ReadonlyMap<string, string> {
 }
 
 /**
- * Returns for each variable that is missing what else may have been meant as it: the names of
- * variables that nothing reads. `missing`: the names of those that are missing. The words stand
- * behind a sentence.
+ * Returns for each missing variable the names of unread variables that may have been meant.
+ * `missing`: the names of the missing ones. The words stand behind a sentence.
  */
 export function misspeltVariables(missing: readonly string[], env: Env): ReadonlyMap<string, string> {
   const hints = new Map<string, string>();
@@ -105,7 +104,7 @@ export function misspeltVariables(missing: readonly string[], env: Env): Readonl
   return hints;
 }
 
-/** Returns the name that is most like another one. Undefined: none is like it. */
+/** Returns the name that is most like another one. Undefined: no name is like it. */
 function nearestOf(known: readonly string[], name: string): string | undefined {
   const [nearest = ''] = [...known].sort((a, b) => likeness(b, name) - likeness(a, name));
   return likeness(nearest, name) > 0.22 ? nearest : undefined;
@@ -118,7 +117,7 @@ function isUnreadable(env: Env): boolean {
 }
 
 /**
- * Returns from 0 to 0.5 how much of two names is the same: the share of their pairs of letters,
+ * Returns how alike two names are, from 0 to 0.5: the share of their equal pairs of letters,
  * without the beginning that all names have.
  */
 function likeness(one: string, other: string): number {
