@@ -4,7 +4,7 @@ import { ownProperties } from '../platform/untrusted.ts';
 import { formOf } from './form.ts';
 import { unknownOptions } from './unknown-options.ts';
 
-/** What the function of {@link clientAssertion} may need to know. */
+/** The facts that the function of {@link clientAssertion} may need. */
 export interface AssertionRequest {
   readonly clientId: string;
   readonly tokenEndpoint: string;
@@ -27,11 +27,11 @@ export interface ClientAssertionOptions {
 const jwtBearer = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 /**
- * Sends an assertion that somebody else has signed (RFC 7521 section 4.2): a projected token of
+ * Sends an assertion that another party has signed (RFC 7521 section 4.2): a projected token of
  * Kubernetes, a federated one of Entra ID, an SVID of SPIFFE. `getAssertion` is called before each
- * attempt that may request a token, to know whom the assertion speaks of, and again for the
- * request. White space around its result is removed. If it fails, or the assertion has expired, no
- * request is sent and `getToken()` rejects with `ERR_CLIENT_SECRET`.
+ * attempt that may request a token, because the subject of the assertion identifies the credential,
+ * and again for the request. White space around its result is removed. If it fails, or the
+ * assertion has expired, no request is sent and `getToken()` rejects with `ERR_CLIENT_SECRET`.
  */
 export function clientAssertion(
   getAssertion: (request: AssertionRequest) => string | Promise<string>,
@@ -80,8 +80,8 @@ function unusable(code: string, what: string): Error {
 }
 
 /**
- * Returns what a JWT says of its subject, its audience and its key. Fresh assertions of one program
- * say the same. All of it is null if the text is no JWT.
+ * Returns the subject, the audience and the key that a JWT names. They are the same in all
+ * assertions of one program. They are null if the text is no JWT.
  */
 function whoIsIn(assertion: string): string {
   const { alg, kid } = partOf(assertion, 0);

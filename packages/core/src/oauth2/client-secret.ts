@@ -8,8 +8,8 @@ import { unknownOptions } from './unknown-options.ts';
 export interface ClientSecretBasicOptions {
   /**
    * How the id and the secret are written before they are joined. `'form'`: form-encoded (RFC 6749
-   * section 2.3.1). `'none'`: as they are, for servers that do not decode them. Both are the same
-   * if id and secret consist of letters, digits and `*-._`. Default `'form'`.
+   * section 2.3.1). `'none'`: unchanged, for servers that do not decode them. Both are the same if
+   * id and secret consist of letters, digits and `*-._`. Default `'form'`.
    */
   encoding?: 'form' | 'none' | undefined;
 }
@@ -56,9 +56,9 @@ export function clientSecretPost(): ClientAuthentication {
 /** Options of {@link tlsClientAuth}. */
 export interface TlsClientAuthOptions {
   /**
-   * The certificate of the client as PEM. It is not sent from here: after a refusal, clients with
-   * this certificate wait, and those with another one do not. Default: none, and all clients of one
-   * id wait.
+   * The certificate of the client as PEM. It is not sent: after a refusal, clients with this
+   * certificate wait, and clients with another one do not. Default: none, and all clients of one id
+   * wait.
    */
   certificate?: string | undefined;
 }

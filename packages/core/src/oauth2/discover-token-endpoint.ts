@@ -3,7 +3,7 @@ import { serviceAuthError } from '../contract/errors.ts';
 import { parseAddress } from '../platform/address.ts';
 import { describeError, ownProperty } from '../platform/untrusted.ts';
 
-/** What an authorization server says about its token endpoint. */
+/** The facts that an authorization server publishes about its token endpoint. */
 export interface DiscoveredTokenEndpoint {
   readonly issuer: string;
   readonly tokenEndpoint: string;
@@ -60,8 +60,8 @@ function parsed(text: string): unknown {
 }
 
 function checked(metadata: unknown, issuer: string): DiscoveredTokenEndpoint {
-  // Whoever answers for another issuer could have the client send its credentials elsewhere (RFC
-  // 8414 section 3.3).
+  // An answer for another issuer could make the client send its credentials elsewhere (RFC 8414
+  // section 3.3).
   if (ownProperty(metadata, 'issuer') !== issuer)
     throw wrong('is not the issuer that its metadata names: write it as the server does, up to the slash at its end');
   const tokenEndpoint = ownProperty(metadata, 'token_endpoint');

@@ -17,7 +17,7 @@ export interface PrivateKeyJwtOptions {
   key: PrivateKey | (() => PrivateKey | Promise<PrivateKey>);
   /**
    * The algorithm of the signature (RFC 7518 section 3.1, RFC 8037). Default: that of the JWK, or
-   * the one that fits the key. An RSA key has several, so it needs one of them.
+   * the one that fits the key. Several fit an RSA key, so it needs this option or a JWK with `alg`.
    */
   algorithm?: SigningAlgorithm | undefined;
   /** The `kid` in the header of the assertion. Default: that of the JWK, or none. */

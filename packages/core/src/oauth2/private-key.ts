@@ -72,19 +72,19 @@ export function isSigningAlgorithm(value: unknown): value is SigningAlgorithm {
   return all.includes(value as SigningAlgorithm);
 }
 
-/** What can be said about a private key without using it. */
+/** The facts about a private key that are known before its use. */
 export interface KeyDescription {
   /** The key in the form in which WebCrypto takes it. */
   readonly material: PlatformKey | PrivateJwk | Uint8Array<ArrayBuffer>;
   readonly algorithms: readonly SigningAlgorithm[];
-  /** What a JWK says of itself. */
+  /** The members of a JWK that describe it. */
   readonly algorithm?: string | undefined;
   readonly keyId?: string | undefined;
 }
 
 /**
- * Describes a private key, or returns its problem in words that complete a sentence. They have
- * nothing of the key.
+ * Describes a private key, or returns its problem in words that complete a sentence. The words
+ * contain no part of the key.
  */
 export function describeKey(key: unknown): KeyDescription | string {
   if (typeof key === 'string') return key.trim().startsWith('{') ? describeJson(key) : describePem(key);

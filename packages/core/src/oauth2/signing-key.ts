@@ -15,25 +15,25 @@ import {
 /** A private key that WebCrypto keeps. */
 export interface SigningKey {
   readonly algorithm: SigningAlgorithm;
-  /** Undefined: the key says none. */
+  /** Undefined: the key has none. */
   readonly keyId: string | undefined;
-  /** Identifies the key and reveals nothing about it. Empty: WebCrypto does not tell. */
+  /** Identifies the key and reveals nothing about it. Empty: WebCrypto does not export it. */
   readonly id: string;
   sign(text: string): Promise<Uint8Array>;
 }
 
 /** The source of a signing key. */
 export interface SigningKeys {
-  /** What is wrong with the key. A function is asked for it later. */
+  /** The problem of the key. Undefined: none is known. A function is called only later. */
   readonly problem: ConfigProblem | undefined;
   /**
    * Gets the key: from the function each time, and otherwise the same one. Rejects with an error
-   * that has nothing of the key.
+   * that contains no part of the key.
    */
   get(): Promise<SigningKey>;
 }
 
-/** Creates the source. `algorithm`: the one that was asked for. */
+/** Creates the source. `algorithm`: the option, if it was given. */
 export function signingKeys(
   key: PrivateKey | (() => PrivateKey | Promise<PrivateKey>),
   algorithm: SigningAlgorithm | undefined,
@@ -44,7 +44,7 @@ export function signingKeys(
   }
   const checked = describe(key, algorithm);
   if ('option' in checked) return { problem: checked, get: () => Promise.reject(unusable(checked)) };
-  // It is kept only until WebCrypto has the key.
+  // The given key is kept only until WebCrypto has it.
   let found: ChosenKey | undefined = checked;
   let signing: Promise<SigningKey> | undefined;
   const get = () => {
@@ -109,7 +109,8 @@ async function imported({ chosen, material, keyId }: ChosenKey): Promise<Signing
   };
 }
 
-// What a JWT needs (RFC 7518 sections 3.3 and 3.5). Most runtimes take shorter keys.
+// The least sizes of keys for a JWT (RFC 7518 sections 3.3 and 3.5). Most runtimes take shorter
+// keys.
 const minRsaBits = 2_048;
 
 const members = ['kty', 'crv', 'd', 'x', 'y', 'n', 'e', 'p', 'q', 'dp', 'dq', 'qi'] as const;
@@ -119,7 +120,7 @@ async function importKey(material: KeyDescription['material'], platform: Platfor
   if ('usages' in material) return material;
   const { subtle } = crypto;
   if (material instanceof Uint8Array) return subtle.importKey('pkcs8', material, platform, false, ['sign']);
-  // What else a JWK says, such as another `alg`, was judged before.
+  // Other members of a JWK, such as `alg`, were checked before.
   return subtle.importKey('jwk', picked(material, members), platform, false, ['sign']);
 }
 
@@ -129,8 +130,8 @@ function picked(jwk: PrivateJwk, names: readonly string[]): Record<string, strin
 }
 
 /**
- * Returns a hash of the public key where there is one, else of the whole, which is too random to be
- * guessed.
+ * Returns a hash of the public key if there is one, and otherwise of the whole key, which is too
+ * random to be guessed.
  */
 async function idOf(given: KeyDescription['material']): Promise<string> {
   const material = 'usages' in given ? await crypto.subtle.exportKey('jwk', given).catch(() => undefined) : given;
