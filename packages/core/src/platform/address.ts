@@ -1,6 +1,6 @@
 const loopbackHost = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
-// Marks of wildcards, patterns and placeholders, and what no URI has (RFC 3986). `URL` encodes some
-// of them.
+// Marks of wildcards, patterns and placeholders, and characters that no URI has (RFC 3986). `URL`
+// encodes some of them.
 const marks = /["*<>^`{|}]|\$(?=[A-Z_({])|%(?:22|3[CEce]|5[Ee]|60|7[BCDbcd]|(?![\dA-Fa-f]{2}))/;
 // A query may have some of them, such as `scope=*`.
 const marksInQuery = /[<>{}]|\$(?=[A-Z_({])/;
@@ -14,7 +14,7 @@ export function isAmbiguous(text: string): boolean {
 
 /**
  * Returns the problem of an address that is a pattern, or that a template left unfinished. It would
- * match nothing. `url`: the address, if it can be parsed.
+ * match no request. `url`: the address, if it can be parsed.
  */
 function problemOfPattern(text: string, url: URL | undefined): string | undefined {
   const [place = '', query = ''] = text.split(/\?(.*)/s, 2);
@@ -59,7 +59,7 @@ export function isLoopback({ hostname }: URL): boolean {
   return loopbackHost.test(hostname);
 }
 
-/** Parses a URL. Undefined: the text is none. */
+/** Parses a URL. Undefined: the text is no URL. */
 export function parseUrl(text: string): URL | undefined {
   try {
     return new URL(text);

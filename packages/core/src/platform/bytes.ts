@@ -8,7 +8,9 @@ export function toBase64Url(bytes: Uint8Array): string {
   return toBase64(bytes).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '');
 }
 
-/** Decodes Base64url. Each character of the result is a byte. Throws if the text is none. */
+/**
+ * Decodes Base64url. Each character of the result is a byte. Throws if the text is no Base64url.
+ */
 export function fromBase64Url(text: string): string {
   return atob(text.replace(/-/g, '+').replace(/_/g, '/'));
 }

@@ -10,8 +10,8 @@ export function callIgnoringErrors<Value>(callback: ((value: Value) => unknown) 
 }
 
 function ignoreRejection(returned: unknown): void {
-  // Most listeners return nothing. To read a property of that would throw, and this takes longer
-  // than all the rest of an event.
+  // Most listeners return nothing. Reading a property of undefined would throw, and that takes
+  // longer than all the rest of an event.
   if (returned === undefined) return;
   let promise = returned;
   try {

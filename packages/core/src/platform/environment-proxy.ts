@@ -1,14 +1,15 @@
 import { inWorker } from './in-worker.ts';
 import { globalDispatchers } from './node-fetch.ts';
 
-/** A proxy that the environment names for an address. */
+/** A proxy that a variable of the environment names for an address. */
 export interface EnvironmentProxy {
   /** The variable that names it, such as `HTTPS_PROXY`. */
   readonly variable: string;
-  /** Whether the fetch of this process connects through it. */
+  /** True if the fetch of this process connects through it. */
   readonly isUsed: boolean;
   /**
-   * Says so, and what to do. Of the value, which may have a password, it has host and port only.
+   * A sentence that names the proxy and says what to do. It has only the host and port of the
+   * value, which may contain a password.
    */
   readonly remark: string;
 }
@@ -24,15 +25,15 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const remedy = 'NODE_USE_ENV_PROXY=1 (Node 22.21, 24 and newer)';
 
 /**
- * Returns the proxy that the environment names for an address. Undefined: it names none, or nobody
- * can tell whether the fetch of this process uses it.
+ * Returns the proxy that the environment names for an address. Undefined: it names none, or it is
+ * unknown whether the fetch of this process uses it.
  */
 export function environmentProxy(address: string): EnvironmentProxy | undefined {
   const { process, Bun, Deno } = globalThis as Globals;
   // Deno would ask the user for permission.
   const env = Deno || inWorker() ? undefined : process?.env;
   const url = new URL(address);
-  // undici uses the proxy for http: for https:, too, if that has none.
+  // If https: has no proxy, undici uses the proxy of http: for it, too.
   const variables = [...(url.protocol === 'https:' ? ['https_proxy'] : []), 'http_proxy', 'all_proxy'];
   const variable = env && nameIn(env, variables);
   if (!variable) return undefined;
@@ -60,7 +61,8 @@ function nameIn(env: Environment, names: readonly string[]): string | undefined 
 }
 
 /**
- * Whether `NO_PROXY` names a host: itself, its domain, or all hosts; with a port, only that one.
+ * Returns whether `NO_PROXY` names a host: the host itself, its domain, or all hosts; if it names a
+ * port, only with that port.
  */
 function isExcepted({ hostname, port, protocol }: URL, exceptions: string): boolean {
   const ownPort = port || (protocol === 'https:' ? '443' : '80');
@@ -75,8 +77,8 @@ function isExcepted({ hostname, port, protocol }: URL, exceptions: string): bool
 }
 
 /**
- * Whether the fetch of Node uses the proxies of the environment. Undefined: its dispatcher is of
- * another kind.
+ * Returns whether the fetch of Node uses the proxies of the environment. Undefined: its dispatcher
+ * is of another kind.
  */
 function fetchReadsEnvironment(): boolean | undefined {
   const names = globalDispatchers().map((dispatcher) => dispatcher.constructor?.name);

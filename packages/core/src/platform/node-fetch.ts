@@ -23,7 +23,7 @@ export interface FetchedResponse extends Pick<Response, 'status' | 'type' | 'ok'
   readonly body?: { getReader(): BodyReader } | AsyncIterable<unknown> | null | undefined;
 }
 
-/** Reads a body in chunks, of which none is text. */
+/** Reads a body in chunks of bytes. */
 export interface BodyReader {
   read(): Promise<{ done?: false; value: Uint8Array } | { done: true; value?: unknown }>;
   cancel(): Promise<unknown>;
@@ -75,7 +75,10 @@ export function usesNodeProxy(): boolean {
   return globalDispatchers().some(isProxyAgent);
 }
 
-/** Returns what the fetch of Node sends by. Before the first call of fetch there may be none. */
+/**
+ * Returns the dispatcher that the fetch of Node uses. Before the first call of fetch there may be
+ * none.
+ */
 export function globalDispatchers(): readonly object[] {
   // undici 8 keeps its dispatcher under the number 2, and a dispatcher for older versions under the
   // number 1.

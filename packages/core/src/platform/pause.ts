@@ -27,8 +27,8 @@ export interface Stopwatch {
 const tickMs = 1_000;
 
 /**
- * Starts a stopwatch. It looks at the clock each second. If it is later than that, the event loop
- * stood still, and only the second counts.
+ * Starts a stopwatch. It reads the clock each second. If more time has passed, the event loop stood
+ * still, and only one second counts.
  */
 export function createStopwatch(clock: Clock): Stopwatch {
   let total = 0;
@@ -79,7 +79,7 @@ const parts = 8;
 const lateMs = 10;
 
 /**
- * Calls back after `delayMs`, and waits in eight parts for that. An event loop that stood still
+ * Calls back after `delayMs`, which it divides into eight parts. An event loop that stood still
  * fires its timers before it reads its sockets. So a part that ends late counts only for its own
  * length, and if the last part ends late, one more follows: an answer that has arrived is read
  * first. There are at most sixteen parts. Returns a function that cancels.
@@ -110,8 +110,8 @@ function setDeadline(clock: Clock, delayMs: number, callback: () => void): () =>
 }
 
 /**
- * Settles as `promise` does. If `signal` aborts before that, rejects with its reason; what becomes
- * of the promise is ignored then.
+ * Settles as `promise` does. If `signal` aborts before that, rejects with its reason, and the
+ * result of the promise is ignored.
  */
 export function abortable<Result>(promise: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
   if (!signal) return promise;

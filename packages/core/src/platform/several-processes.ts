@@ -36,7 +36,7 @@ export function warningOfMemory(): string | undefined {
     : undefined;
 }
 
-/** Returns what shows that another process or thread of this machine runs the program, too. */
+/** Returns the sign that another process or thread of this machine runs the program, too. */
 function siblingIn({ NODE_APP_INSTANCE: instance }: Record<string, string | undefined>): string | undefined {
   // pm2 counts from 0. The first process may be the only one, also as a worker of a cluster.
   if (instance) return instance === '0' ? undefined : 'NODE_APP_INSTANCE';

@@ -28,9 +28,9 @@ export function ownText(value: unknown, name: string): string | undefined {
 }
 
 /**
- * A copy that inherits nothing: whatever was put on `Object.prototype` is not in it. For what comes
- * from outside, and for every object of options that is handed to the platform, which reads the
- * members that are missing from the prototype.
+ * Returns a copy that inherits nothing, so that a polluted `Object.prototype` adds no member. Use
+ * it for values from outside, and for options that the platform gets, because the platform reads
+ * missing members from the prototype.
  */
 export function ownProperties<Whole extends object>(value: Whole): Whole;
 export function ownProperties<Whole extends object>(value: Whole | false | undefined): Partial<Whole>;
@@ -54,8 +54,8 @@ const safeMessage = /^During prerendering, [^.]{1,200}\./;
 const safeDigest = /^([A-Z_]{1,60}|\d{1,20})$/;
 
 /**
- * Returns the name and code of a foreign error, such as `TypeError ECONNREFUSED`, and what is known
- * to be safe of the rest. The message is left out: it may contain a password.
+ * Returns the name and code of a foreign error, such as `TypeError ECONNREFUSED`, and those of its
+ * other parts that are known to be safe. The message is left out: it may contain a password.
  */
 export function describeError(error: unknown): string {
   try {

@@ -14,7 +14,7 @@ interface Runtime {
 
 /**
  * Shows a warning even if nobody listens to events: as a warning of the process, or on the console
- * of a runtime that has none. `code`: what `node --disable-warning` silences.
+ * of a runtime that has none. `code`: the name with which `node --disable-warning` silences it.
  */
 export function warn(message: string, code: WarningCode): void {
   callIgnoringErrors((text: string) => {
