@@ -8,8 +8,8 @@ export interface Database {
   /** Runs one statement in a transaction of its own. */
   query(text: string, values: string[]): Promise<Row>;
   /**
-   * True if the statement changed nothing and only has to be run again, because others changed its
-   * rows meanwhile.
+   * True if the statement changed nothing and only has to run again, because other statements
+   * changed its rows meanwhile.
    */
   isConflict(error: unknown): boolean;
 }
@@ -47,7 +47,10 @@ const maxBlockMs = 300_000;
  * time another one is tried, because other connections may work.
  */
 export function createStatements(database: Database, now: () => number = () => performance.now()): Statements {
-  /** The statements that run after their deadline, and until when each of them blocks others. */
+  /**
+   * The statements that run after their deadline, and the instant until which each of them blocks
+   * others.
+   */
   const abandoned = new Map<Promise<unknown>, number>();
   const shared = new Map<string, Shared>();
 
@@ -59,8 +62,8 @@ export function createStatements(database: Database, now: () => number = () => p
   }
 
   /**
-   * Resolves when no abandoned statement blocks others. A block that ends by time frees the next
-   * caller, not those who wait already.
+   * Resolves when no abandoned statement blocks others. If a block ends by time, the next caller
+   * goes on, but not the callers that wait already.
    */
   async function unblocked(signal: AbortSignal | undefined): Promise<void> {
     const blocking = [...abandoned].filter(([, until]) => now() < until).map(([statement]) => statement);

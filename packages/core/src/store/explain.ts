@@ -1,14 +1,14 @@
 import { storeError } from './store-error.ts';
 
 /**
- * What an error is and what to do: the name that `ERR_STORE` shows, the advice, the codes of the
- * error with a space between each two, and its message if drivers give it no code.
+ * The description of an error: the name that `ERR_STORE` shows, the advice, the codes of the error
+ * with a space between each two, and its message if drivers give it no code.
  */
 export type Reason = readonly [name: string, advice: string, codes: string, message?: RegExp];
 
 /**
- * What more than one store says: SQLSTATEs of PostgreSQL, numbers of MySQL and MariaDB, replies of
- * Redis, codes of Node.js, messages of drivers.
+ * The errors that more than one store has: SQLSTATEs of PostgreSQL, numbers of MySQL and MariaDB,
+ * replies of Redis, codes of Node.js, messages of drivers.
  */
 const reasons: readonly Reason[] = [
   ['MissingTable', 'run createTable(), or the SQL of createTableSql().', '42P01 42883 3F000 1049 1146 1305'],
@@ -99,10 +99,10 @@ const reasons: readonly Reason[] = [
 ];
 
 /**
- * Throws the error of a driver with a name and advice. `own`: what only this store says; it comes
- * first. `code`: the code, if the error has it elsewhere. What is in no table is thrown as it is,
- * and so is the reason of an aborted `signal`. The message of the error is not shown, because it
- * may contain a password.
+ * Throws the error of a driver with a name and advice. `own`: the errors of this store alone, which
+ * come first. `code`: the code, if the error has it elsewhere. An error that is in no table is
+ * thrown unchanged, and so is the reason of an aborted `signal`. The message of the error is not
+ * shown, because it may contain a password.
  */
 export function explain(
   error: unknown,
@@ -120,7 +120,7 @@ export function explain(
   throw known ? storeError(known[0], code, known[1]) : error;
 }
 
-/** The code of an error or, as `fetch` has it, of its cause. */
+/** Returns the code of an error or, as with `fetch`, of its cause. */
 function codeOf(error: unknown): unknown {
   const { code, cause } = fieldsOf(error);
   return code ?? fieldsOf(cause)['code'];
