@@ -95,7 +95,7 @@ function checked(
 }
 
 /**
- * Returns the answer of our class. Another class would answer something else, and `wrangler dev`
+ * Returns the answer of our class. Another class would have other answers, and `wrangler dev`
  * answers 503 in place of a Worker that does not run.
  */
 function answerOf(status: number, text: string): unknown {

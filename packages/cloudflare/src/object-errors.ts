@@ -12,10 +12,10 @@ interface ObjectError {
   readonly durableObjectReset?: boolean;
 }
 
-/** The object answered something else than our class does. */
+/** The object's answer is not one of our class. */
 export class WrongObject extends Error {}
 
-/** Something answered in place of the object that the object failed. */
+/** Another part of the platform answered that the object failed. */
 export class NotRunning extends Error {}
 
 const withoutSqlite = 'SQL is not enabled';

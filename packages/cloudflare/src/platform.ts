@@ -19,7 +19,7 @@ export interface DurableObjectNamespaceLike {
   get(id: never, options?: { locationHint?: never }): DurableObjectStubLike;
 }
 
-/** A binding of `kv_namespaces`. It is here to be refused. */
+/** A binding of `kv_namespaces`. It is listed so that it can be refused. */
 export interface KeyValueNamespaceLike {
   getWithMetadata(...argv: never[]): unknown;
   put(...argv: never[]): unknown;

@@ -5,8 +5,8 @@ export const adviceIfSilent =
   'DynamoDB does not answer. A function in a VPC needs a gateway endpoint for DynamoDB, or a NAT gateway.';
 
 /**
- * What only DynamoDB says, by the name of an error, which is the code of DynamoDB, or by the code
- * of Node.
+ * The errors of DynamoDB alone, by their name, which is the code of DynamoDB, or by the code of
+ * Node.
  */
 const reasons: readonly Reason[] = [
   [

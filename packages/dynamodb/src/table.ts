@@ -86,8 +86,8 @@ function describe(
 const inspectWithinMs = 2_000;
 
 /**
- * Returns what endangers the record. A role may lack the right to describe the table: then there is
- * no warning.
+ * Returns warnings about settings that endanger the record. A role may lack the right to describe
+ * the table: then there is no warning.
  */
 export async function warningsOf(client: DynamoDbSender, table: string): Promise<string[]> {
   const { Table } = await describe(client, table, AbortSignal.timeout(inspectWithinMs)).catch(() => ({

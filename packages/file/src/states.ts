@@ -31,7 +31,7 @@ export interface States {
 const header = 'service-auth-file/1';
 /**
  * The number of kept states. A reader may be about to read them, and a delayed writer learns from
- * them whether others built on its state.
+ * them whether other processes built on its state.
  */
 const keptStates = 16;
 
@@ -63,8 +63,8 @@ export function openStates(directory: string, key: string): States {
         const [number] = await numbers();
         if (number === undefined) return undefined;
         const state = await read(number);
-        // If the file is missing, others wrote so many states meanwhile that it was removed: read
-        // again.
+        // If the file is missing, other processes wrote so many states meanwhile that it was
+        // removed: read again.
         if (state) return state;
       }
     },
@@ -94,8 +94,7 @@ export async function latestMark(directory: string): Promise<Mark | undefined> {
 }
 
 function encode({ version, replaced, at, record }: State): string {
-  // Without a prototype, so that no `toJSON` that somebody put on `Object.prototype` writes
-  // something else.
+  // Without a prototype, so that no `toJSON` of a polluted `Object.prototype` changes the text.
   const content = JSON.stringify({ __proto__: null, version, replaced, at, record });
   return `${header} ${digest(content)}\n${content}\n`;
 }

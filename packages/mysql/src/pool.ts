@@ -4,7 +4,7 @@ import { storeError } from '@service-auth/core/store';
 
 /**
  * A pool of mysql2, of its promise or its callback interface; a pool of the `mariadb` driver; or
- * any other object whose `query()` returns a promise of what a pool of these resolves with.
+ * any other object whose `query()` returns a promise of the same results.
  */
 export interface MysqlPool {
   query(sql: string, values: never): unknown;
@@ -37,7 +37,7 @@ function createStatementsOf(pool: MysqlPool): Statements {
   });
 }
 
-/** Runs a statement, and resolves with what the driver resolves with. */
+/** Runs a statement, and resolves with the result of the driver. */
 export async function run(pool: MysqlPool, text: string, values: readonly Buffer[] = []): Promise<unknown> {
   const { promise } = pool as { promise?: () => MysqlPool };
   // A callback pool of mysql2 has a promise pool.
@@ -54,7 +54,7 @@ export function numberOf(error: unknown): unknown {
 }
 
 /**
- * The first row of what a procedure returned. mysql2 resolves with `[[rows, status], fields]`,
+ * Returns the first row of a procedure's answer. mysql2 resolves with `[[rows, status], fields]`,
  * mariadb with `[rows, status]`. A row is an object, or an array if the pool has the option
  * `rowsAsArray`.
  */

@@ -48,9 +48,8 @@ ${bodyOf(
   declare next_record ${record};`,
 )}`,
     // The condition also matches the new version, so a repeated change reports the same result as
-    // the first one. The row stays locked until the commit. So the version that it has then tells
-    // who wrote it, which numbers of affected rows do not: the options of the connection change
-    // them.
+    // the first one. The row stays locked until the commit. So its version shows then who wrote it.
+    // The number of affected rows does not, because options of the connection change that number.
     `create procedure ${swapProcedure}(in at_key ${key}, in expected ${version}, in next_version ${version}, in next_record ${record})
 sql security invoker
 ${bodyOf(
@@ -73,9 +72,8 @@ ${bodyOf(
 
 /**
  * The body of a procedure: a transaction, then the row of the answer. SET TRANSACTION fails within
- * a transaction of the session, whose rollback would take back what was counted. The server ends a
- * wait for a lock after a second, which is its shortest. The settings of the session are as before
- * afterwards.
+ * a transaction of the session, whose rollback would undo the count. The server ends a wait for a
+ * lock after a second, which is its shortest. The settings of the session are as before afterwards.
  */
 function bodyOf(transaction: string, answer: string, variables: string): string {
   const restore = 'set session lock_wait_timeout = table_wait, innodb_lock_wait_timeout = row_wait, time_zone = zone;';

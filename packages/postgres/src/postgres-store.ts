@@ -142,10 +142,10 @@ end $body$`;
 }
 
 /**
- * A transaction that has written already is one of the application, whose rollback would take back
- * what was counted. `synchronous_commit` is for this transaction alone: what is acknowledged
- * survives, whatever the session says. The condition also matches the new version, so a repeated
- * change reports the same result as the first one.
+ * A transaction that has written already is one of the application, whose rollback would undo the
+ * count. `synchronous_commit` is for this transaction alone: an acknowledged swap survives,
+ * whatever the session has set. The condition also matches the new version, so a repeated change
+ * reports the same result as the first one.
  */
 function swapFunction(name: string): string {
   return `
@@ -177,7 +177,7 @@ function warningsOf(table: string, schemas: unknown): string[] {
 }
 
 interface Names {
-  /** Undefined: the name has none. */
+  /** Undefined: the name has no schema. */
   readonly schema: string | undefined;
   /** The name of the table alone. */
   readonly name: string;

@@ -2,8 +2,8 @@ import { createStatements as createStatementsOf, type Statements } from '@servic
 
 /**
  * Runs one statement with numbered parameters, in a transaction of its own: a `pg` Pool, or any
- * other driver with three lines of adapter code. Never pass a connection whose transaction somebody
- * else begins: its rollback would take back what was counted.
+ * other driver with three lines of adapter code. Never pass a connection whose transaction other
+ * code begins: its rollback would undo the count.
  */
 export interface Queryable {
   query(text: string, values: string[]): Promise<{ rows: Record<string, unknown>[] }>;

@@ -15,7 +15,7 @@ const clock = `local t = redis.call('TIME'); local now = t[1] * 1000 + math.floo
 
 // Some users may not call INFO, and managed Redis answers less. There is no warning about settings
 // that cannot be read. The client of Upstash parses every reply as JSON, if it can. No text that
-// begins with this is JSON.
+// begins with this marker is JSON.
 const mark = '=';
 const loadScript = `${clock}
 local row = redis.call('HMGET', KEYS[1], 'version', 'record')

@@ -67,7 +67,9 @@ export function checkClient(client: object | undefined): void {
 
 const commands = ['evalsha', 'eval', 'hget', 'hset', 'hmget', 'persist', 'time'];
 
-/** What only Redis says: the first word of an error reply, and messages of its clients. */
+/**
+ * The errors of Redis alone, by the first word of an error reply, or by messages of its clients.
+ */
 const reasons: readonly Reason[] = [
   ['FullMemory', 'Redis has no memory left for writes. Raise maxmemory, or remove keys.', 'OOM', /DB capacity quota/],
   [

@@ -12,7 +12,7 @@ const codes: Readonly<Record<number, string>> = {
   26: 'SQLITE_NOTADB',
 };
 
-/** What only SQLite says. Some of its errors have no code of their own. */
+/** The errors of SQLite alone. Some of them have no code of their own. */
 const reasons: readonly Reason[] = [
   ['MissingTable', 'run createTable(), or the SQL of createTableSql().', '', /no such table/],
   [

@@ -5,7 +5,7 @@ import type { Row, Statement, SyncDatabase, Transactions } from './database.ts';
  * that time. Without a busy timeout the driver does not block the process while others write: the
  * store tries again. With `synchronous = extra` a commit waits for the disk in each journal mode.
  * Each attached file has a value of its own. The transaction is ours: `begin` fails within a
- * transaction of the application, whose rollback would take back what was counted.
+ * transaction of the application, whose rollback would undo the count.
  */
 export function syncTransactions(database: SyncDatabase, schema: string): Transactions {
   const synchronous = `${schema}.synchronous`;
