@@ -15,6 +15,7 @@ const questions = [
   'forwarding',
   'stampede',
   'fleet',
+  'same-day',
   'round-trips',
   'local-stores',
   'start-up',

@@ -3,6 +3,7 @@ import type { Client } from '../harness/client.ts';
 /** A token endpoint's answer, as far as a cache needs it. */
 export interface Issued {
   readonly value: string;
+  readonly issuedAt?: number;
   readonly expiresAt: number;
 }
 
@@ -13,5 +14,6 @@ export async function requestToken({ tokenUrl, clientId, clientSecret, audience 
   const response = await fetch(tokenUrl, { method: 'POST', headers, body: JSON.stringify(body) });
   if (!response.ok) throw new Error(`The token endpoint answered ${response.status}.`);
   const answer = (await response.json()) as { access_token: string; expires_in: number };
-  return { value: answer.access_token, expiresAt: Date.now() + answer.expires_in * 1_000 };
+  const issuedAt = Date.now();
+  return { value: answer.access_token, issuedAt, expiresAt: issuedAt + answer.expires_in * 1_000 };
 }

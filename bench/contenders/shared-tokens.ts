@@ -76,6 +76,14 @@ export function getTokenByRedis(redis: Redis, key: string, ask: Ask): Promise<st
   );
 }
 
+/** Drops the token to which the API answered 401, unless another process has replaced it or it is younger than `keepMs`. */
+export async function forgetInRedis(redis: Redis, key: string, token: string, keepMs: number): Promise<void> {
+  const text = await redis.get(key);
+  if (!text) return;
+  const kept = JSON.parse(text) as Issued;
+  if (kept.value === token && Date.now() - (kept.issuedAt ?? 0) >= keepMs) await redis.del(key);
+}
+
 /** A row, and an advisory lock of a connection. Each process needs one of its own, so no pooler can be in between. */
 export async function getTokenByPostgres(pool: Pool, key: string, ask: Ask): Promise<string> {
   const connection = await pool.connect();

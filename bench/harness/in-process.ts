@@ -17,16 +17,17 @@ interface Reply {
 export async function startWorker<Input, Output>(
   name: string,
   flags: readonly string[] = [],
+  env: NodeJS.ProcessEnv = process.env,
 ): Promise<Worker<Input, Output>> {
   const { href } = new URL(`../workers/${name}.ts`, import.meta.url);
-  const process = fork(child, [href], { execArgv: [...flags], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const forked = fork(child, [href], { execArgv: [...flags], env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const next = async (): Promise<unknown> => {
     const controller = new AbortController();
     const { signal } = controller;
-    const ended = once(process, 'exit', { signal }).then(([code]) => {
+    const ended = once(forked, 'exit', { signal }).then(([code]) => {
       throw new Error(`The process of ${name} ended with ${code}.`);
     });
-    const [message] = (await Promise.race([once(process, 'message', { signal }), ended])) as [Reply];
+    const [message] = (await Promise.race([once(forked, 'message', { signal }), ended])) as [Reply];
     ended.catch(() => {});
     controller.abort();
     if (message.error !== undefined) throw new Error(`${name}: ${message.error}`);
@@ -35,13 +36,13 @@ export async function startWorker<Input, Output>(
   await next();
   return {
     async run(input) {
-      process.send({ input });
+      forked.send({ input });
       return (await next()) as Output;
     },
     async [Symbol.asyncDispose]() {
-      if (process.exitCode !== null || process.signalCode !== null) return;
-      const exited = once(process, 'exit');
-      process.kill('SIGKILL');
+      if (forked.exitCode !== null || forked.signalCode !== null) return;
+      const exited = once(forked, 'exit');
+      forked.kill('SIGKILL');
       await exited;
     },
   };

@@ -4,9 +4,15 @@ import { IoRedisStorage, LockingCache, RedisLocker } from '@scienta/locking-cach
 import axios from 'axios';
 import Redlock from 'redlock';
 
-export async function getTokenByRedlock(redis, { tokenUrl, clientId, clientSecret }) {
+/** Its cache in Redis, and the function that it asks for a token. */
+export function tokenCacheIn(redis, { tokenUrl, clientId, clientSecret }) {
   const credentials = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
-  const client = clientFactory(axios.create(), { url: tokenUrl, ...credentials });
+  const ask = clientFactory(axios.create(), { url: tokenUrl, ...credentials });
   const locker = new RedisLocker(new Redlock([redis], { retryCount: 100, retryDelay: 50 }), 'lock');
-  return new LockingTokenCache(new LockingCache(new IoRedisStorage(redis), locker)).getToken(client);
+  return { ask, cache: new LockingTokenCache(new LockingCache(new IoRedisStorage(redis), locker)) };
+}
+
+export async function getTokenByRedlock(redis, client) {
+  const { ask, cache } = tokenCacheIn(redis, client);
+  return cache.getToken(ask);
 }

@@ -12,6 +12,7 @@ import {
   type Settings,
   toFragment,
 } from '../.vitepress/budget/settings.ts';
+import { type Step, timetableOf } from '../.vitepress/budget/timetable.ts';
 import { withSiteLinks } from '../.vitepress/texts.ts';
 import { outcome } from '../.vitepress/theme/words.ts';
 
@@ -137,6 +138,38 @@ test.each(presets)('the limit of $name is in the table of published limits', ({ 
 test('a token that the API rejected counts as rejected while a process still has it', async () => {
   const { naive } = await live({ ...small, limit: 20, incidents: [{ kind: 'storm', atSecond: 600 }] }, 0.5);
   expect(naive.rejected).toBe(20);
+});
+
+test('the timetable is the day of both fleets: a client that obeys it gets the tokens of the naive one, at the same times', async () => {
+  const settings: Settings = { ...small, deploys: 2, crashes: 4, incidents: [{ kind: 'storm', atSecond: 36_000 }] };
+  const steps = await timetableOf(settings);
+  const issuedAt: number[] = [];
+  const holders = new Set<string>();
+  let rejects = false;
+  const request = ({ at, process }: Extract<Step, { process: string }>) => {
+    if (issuedAt.length === settings.limit) return;
+    issuedAt.push(at);
+    holders.add(process);
+  };
+  for (const step of steps) {
+    if (!('process' in step)) rejects = step.kind === 'reject';
+    else if (step.kind !== 'call') holders.delete(step.process);
+    else {
+      if (!holders.has(step.process)) request(step);
+      if (rejects && holders.delete(step.process)) request(step);
+    }
+  }
+  const { naive } = await live(settings, 24);
+  const answerMs = 200;
+  expect(issuedAt.length).toBeGreaterThan(80);
+  expect(naive.issuedAt).toHaveLength(issuedAt.length);
+  for (const [index, at] of naive.issuedAt.entries())
+    expect(Math.abs(at - (issuedAt[index] ?? 0))).toBeLessThan(2 * answerMs);
+});
+
+test('a timetable has no incidents of the store and the network', async () => {
+  const failover = { ...small, incidents: [{ kind: 'failover', atSecond: 60 }] } as const;
+  await expect(timetableOf(failover)).rejects.toThrow('Only deploys, crashes and 401s');
 });
 
 test('settings can be written into an address and read from it', () => {

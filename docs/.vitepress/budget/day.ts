@@ -2,14 +2,15 @@ import { createUsageReader, type ServiceAuthEvent } from '@service-auth/core';
 import { recordWithSpent } from '@service-auth/core/record';
 import { seedGlobals } from '../../../tests/protocol/src/globals.ts';
 import { createMachine } from '../../../tests/protocol/src/machine.ts';
-import { createRandom, type Random } from '../../../tests/protocol/src/random.ts';
+import { createRandom } from '../../../tests/protocol/src/random.ts';
 import { createSimulatedStore } from '../../../tests/protocol/src/simulated-store.ts';
 import { createWorld } from '../../../tests/protocol/src/world.ts';
 import { createFleet, type Fleet } from './fleet.ts';
+import { planIncidents } from './incidents.ts';
 import type { FleetPicture, LogEntry, Picture, ProcessPicture, Slot } from './picture.ts';
 import { authUrl, type Network, withCore, withNaiveClient } from './programs.ts';
 import { createProvider, type Provider, type Window } from './provider.ts';
-import type { Incident, IncidentKind, Settings } from './settings.ts';
+import type { Incident, Settings } from './settings.ts';
 
 /** A day of two fleets, which live through the same: one with core, and one with the naive client. */
 export interface Day {
@@ -80,54 +81,22 @@ export function createDay(settings: Settings): Day {
     },
   });
 
-  const crashed = random.fork('crashed');
-  const acts: Record<IncidentKind, () => void> = {
-    deploy() {
-      ours.deploy();
-      naive.deploy();
+  const incidents = planIncidents(world, random, settings, [ours, naive], {
+    rejectAll(on) {
+      for (const provider of Object.values(providers)) provider.rejectsAll = on;
     },
-    crash() {
-      const index = crashed.integer(0, settings.processes - 1);
-      ours.crash(index);
-      naive.crash(index);
+    slowDown(on) {
+      network.answerMs = on ? slowMs : quickMs;
     },
-    storm() {
-      for (const provider of Object.values(providers)) provider.rejectsAll = true;
-      world.at(world.now + 20 * 60 * second, () => {
-        for (const provider of Object.values(providers)) provider.rejectsAll = false;
-      });
+    failOver(on) {
+      network.storeIsDown = on;
+      if (on) store.regress(lostMs);
     },
-    slow() {
-      network.answerMs = slowMs;
-      world.at(world.now + 30 * 60 * second, () => {
-        network.answerMs = quickMs;
-      });
-    },
-    failover() {
-      network.storeIsDown = true;
-      store.regress(lostMs);
-      world.at(world.now + 45 * second, () => {
-        network.storeIsDown = false;
-      });
-    },
-  };
-  let pending = planOf(settings, random.fork('plan'));
-  const happened: Incident[] = [];
+  });
 
   return {
-    async runUntil(time) {
-      const end = Math.min(time, dayMs);
-      for (let next = pending[0]; next && next.atSecond * second <= end; next = pending[0]) {
-        pending = pending.slice(1);
-        await world.runUntil(next.atSecond * second);
-        happened.push(next);
-        acts[next.kind]();
-      }
-      await world.runUntil(end);
-    },
-    add(incident) {
-      pending = [...pending, incident].sort(earlierFirst);
-    },
+    runUntil: (time) => incidents.runUntil(Math.min(time, dayMs)),
+    add: incidents.add,
     async picture() {
       // What is drawn to read the record must not change the day.
       const restoreDay = seedGlobals(
@@ -144,7 +113,7 @@ export function createDay(settings: Settings): Day {
           ours: { ...fleetPicture(ours, providers.ours, limit, world.now), counted: used, usable, adopted },
           naive: fleetPicture(naive, providers.naive, limit, world.now),
           log,
-          incidents: [...happened],
+          incidents: [...incidents.happened],
         };
       } finally {
         restoreDay();
@@ -160,18 +129,6 @@ function limitOf({ limit, window, requests }: Settings): Window {
 
 function windowsOf({ hourly }: Settings, limit: Window): Window[] {
   return hourly > 0 && limit.windowMs > hour ? [{ ...limit, tokens: hourly, windowMs: hour }, limit] : [limit];
-}
-
-/** What the settings say, and what the seed chooses. */
-function planOf({ deploys, crashes, incidents }: Settings, random: Random): Incident[] {
-  const chosen = (count: number, kind: IncidentKind, [from, to]: readonly [number, number]): Incident[] =>
-    Array.from({ length: count }, () => ({ kind, atSecond: random.integer(from * 3_600, to * 3_600 - 1) }));
-  const plan = [...incidents, ...chosen(deploys, 'deploy', [8, 18]), ...chosen(crashes, 'crash', [0, 24])];
-  return plan.sort(earlierFirst);
-}
-
-function earlierFirst(a: Incident, b: Incident): number {
-  return a.atSecond - b.atSecond;
 }
 
 function fleetPicture(fleet: Fleet, provider: Provider, limit: Window, now: number): FleetPicture {
