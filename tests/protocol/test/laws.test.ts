@@ -4,7 +4,7 @@ import { compact } from '../../../packages/core/src/ledger/compact.ts';
 import { countOf, leavesAt } from '../../../packages/core/src/ledger/count.ts';
 import { decide, type Query } from '../../../packages/core/src/ledger/decide.ts';
 import { type Limits, limitsFor, termLimits } from '../../../packages/core/src/ledger/limits.ts';
-import { type Caller, holdsOf } from '../../../packages/core/src/ledger/pace.ts';
+import { type Asker, holdsOf } from '../../../packages/core/src/ledger/pace.ts';
 import { type Present, present, type Remembered, united } from '../../../packages/core/src/ledger/present.ts';
 import { isOneRequest, isOpen, type LedgerRecord, resetUpTo } from '../../../packages/core/src/ledger/record.ts';
 import { day } from '../src/judge/units.ts';
@@ -47,9 +47,9 @@ const read = ({ record, now }: KeptRecord): Present =>
   present(record, undefined, Math.max(record.latestAt, now), 'new');
 
 /** Asks for a token in place of all that the record has. */
-function asked(record: LedgerRecord, now: number, caller: Caller, reason: Query['reason']) {
+function asked(record: LedgerRecord, now: number, asker: Asker, reason: Query['reason']) {
   const unusable = record.tokens.map(({ id }) => id);
-  const query = { ...caller, reason, unusable, resetUpTo: 0, id: 'a new one', instance: 'one', leaseMs: 60_000 };
+  const query = { ...asker, reason, unusable, resetUpTo: 0, id: 'a new one', instance: 'one', leaseMs: 60_000 };
   return decide({ record, now, limits: tight }, query);
 }
 
@@ -125,10 +125,10 @@ describe.each(modes)('the records of a run of the mode %s', (mode) => {
       const later = now + random.between(0, 1.2 * day);
       for (const [at, used] of usedAt(compacted, later).entries())
         expect(used).toBeGreaterThanOrEqual(usedAt(record, later)[at] ?? 0);
-      for (const caller of callersIn(record)) {
+      for (const asker of askersIn(record)) {
         for (const reason of reasons) {
           const until = (from: LedgerRecord) =>
-            Math.max(now, ...holdsOf({ record: from, limits }, caller, reason).map((hold) => hold.until));
+            Math.max(now, ...holdsOf({ record: from, limits }, asker, reason).map((hold) => hold.until));
           expect(until(compacted)).toBe(until(record));
         }
       }
@@ -143,18 +143,18 @@ describe.each(modes)('the records of a run of the mode %s', (mode) => {
         now + 3 * day,
         ...record.spent.filter((each) => isOpen(each, now)).map(({ until = 0 }) => until),
       );
-      for (const caller of callersIn(record)) {
+      for (const asker of askersIn(record)) {
         for (const reason of reasons) {
-          const first = asked(record, now, caller, reason);
+          const first = asked(record, now, asker, reason);
           const later = Math.floor(random.between(now, lapseAt - 1));
           const { record: then, changed } = present(record, undefined, later, 'new');
           expect(changed).toBe(false);
-          const again = asked(then, later, caller, reason);
+          const again = asked(then, later, asker, reason);
           if (first.kind === 'deny' && first.denial.cause !== 'full') {
             denials += 1;
             const { retryAt } = first.denial;
             if (later < retryAt) expect(again).toEqual(first);
-            const back = asked(present(record, undefined, retryAt, 'new').record, retryAt, caller, reason);
+            const back = asked(present(record, undefined, retryAt, 'new').record, retryAt, asker, reason);
             if (retryAt < lapseAt) expect(back.kind).not.toBe('deny');
           } else if (first.kind === 'reserve') expect(again.kind).toBe('reserve');
         }
@@ -171,10 +171,10 @@ describe.each(modes)('the records of a run of the mode %s', (mode) => {
 });
 
 /** Everybody who may have to wait: for each token with each secret that was refused, and with none. */
-function callersIn({ states, spent, refusals }: LedgerRecord): Caller[] {
+function askersIn({ states, spent, refusals }: LedgerRecord): Asker[] {
   const names = new Set([...Object.keys(states), ...spent.map(({ name }) => name)]);
   return [...names].flatMap((name) => {
     const secrets = ['', ...Object.keys({ ...refusals, ...states[name]?.refusals })];
-    return secrets.map((secretId): Caller => ({ name, keyId: '', secretId }));
+    return secrets.map((secretId): Asker => ({ name, keyId: '', secretId }));
   });
 }

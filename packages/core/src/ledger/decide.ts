@@ -1,6 +1,6 @@
 import { hasRoom, roomExpectedAt } from './compact.ts';
 import type { Situation } from './limits.ts';
-import { type Caller, type Hold, holdsOf, lastOf, unenforcedHold, waitedFor } from './pace.ts';
+import { type Asker, type Hold, holdsOf, lastOf, unenforcedHold, waitedFor } from './pace.ts';
 import {
   type IssuanceReason,
   isOpen,
@@ -17,7 +17,7 @@ import {
 import { settle } from './settle.ts';
 
 /** The question of a process to the ledger: what may I do to get a token? */
-export interface Query extends Caller {
+export interface Query extends Asker {
   /**
    * Why a token would be issued. With `refresh` and `rejected` the process can keep its cached
    * token. With `revalidate` none would be issued. The process only asks whether the record has a
@@ -139,7 +139,7 @@ export function confirms(decision: Decision, cached: Query['cached']): boolean {
  * Returns whether the last token was reset and has not been replaced. The request that replaces it
  * may spend more of the limit.
  */
-function replacesReset(record: LedgerRecord, { name, keyId }: Caller, upTo: number): boolean {
+function replacesReset(record: LedgerRecord, { name, keyId }: Asker, upTo: number): boolean {
   if (upTo === 0 || (tokenOf(record, name, keyId)?.generation ?? 0) > upTo) return false;
   return !record.spent.some((one) => one.issuedAt !== undefined && one.name === name && one.generation > upTo);
 }

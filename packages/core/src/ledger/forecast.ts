@@ -2,13 +2,13 @@ import { roomExpectedAt } from './compact.ts';
 import { costOf, countsFrom, roomAt, roomIn } from './count.ts';
 import { type Denial, fits, withReservation } from './decide.ts';
 import { agreedTerms, type EnforcedTerm, enforcedTerms, type Situation, type TermLimits, termsAt } from './limits.ts';
-import { type Caller, holdsOf, isAlone, lastOf, mostUnderWay, waitedFor } from './pace.ts';
+import { type Asker, holdsOf, isAlone, lastOf, mostUnderWay, waitedFor } from './pace.ts';
 import { type IssuanceReason, isOpen, type LedgerRecord, type Spent } from './record.ts';
 
 /** The purposes for which the limit keeps different shares. */
 export type Purpose = Exclude<IssuanceReason, 'expired'>;
 
-/** The instant until which a caller is refused, and the cause. */
+/** The instant until which an asker is refused, and the cause. */
 export interface Refused {
   readonly until: number;
   readonly cause: Denial['cause'];
@@ -18,34 +18,34 @@ export interface Refused {
 const steps = 96;
 
 /** Returns how many tokens can be issued now for a purpose, if all requests succeed. */
-export function availableFor(purpose: Purpose, situation: Situation, caller: Caller): number {
-  if (waitedFor(situation, caller).length > 0) return 0;
-  if (refusedUntil(situation, caller, purpose)) return 0;
+export function availableFor(purpose: Purpose, situation: Situation, asker: Asker): number {
+  if (waitedFor(situation, asker).length > 0) return 0;
+  if (refusedUntil(situation, asker, purpose)) return 0;
   const { record, now } = situation;
   const open = record.spent.filter((one) => isOpen(one, now)).length;
   // In these cases the next request waits for this one, whatever room there is.
-  const isLast = isAlone(record, caller) || open + 1 >= mostUnderWay(situation);
+  const isLast = isAlone(record, asker) || open + 1 >= mostUnderWay(situation);
   const most = isLast || purpose === 'rejected' ? 1 : Number.POSITIVE_INFINITY;
   const rooms = termsAt(enforcedTerms(situation), now).map((enforced) => roomIn(situation, enforced, purpose));
   return Math.min(most, ...rooms.map(({ room }) => room));
 }
 
 /**
- * Returns the instant until which a caller is refused, if nothing else happens. Undefined: it is
+ * Returns the instant until which an asker is refused, if nothing else happens. Undefined: it is
  * not refused.
  */
-export function refusedUntil(situation: Situation, caller: Caller, purpose: Purpose = 'cold'): Refused | undefined {
+export function refusedUntil(situation: Situation, asker: Asker, purpose: Purpose = 'cold'): Refused | undefined {
   const { record, now } = situation;
-  const last = lastOf(holdsOf(situation, caller, purpose));
+  const last = lastOf(holdsOf(situation, asker, purpose));
   if (last.until > now) return { until: last.until, cause: last.kind };
   // These values have the size of real ones.
-  const query = { ...caller, id: 'reservation.', instance: 'one process.', leaseMs: 1, unusable: [], resetUpTo: 0 };
+  const query = { ...asker, id: 'reservation.', instance: 'one process.', leaseMs: 1, unusable: [], resetUpTo: 0 };
   const next = withReservation(record, now, { ...query, reason: purpose }, purpose);
   return fits({ ...situation, ...next }, purpose) ? undefined : { until: roomExpectedAt(record, now), cause: 'full' };
 }
 
 /**
- * Returns the instant at which no window has room for a caller without a token any more, if tokens
+ * Returns the instant at which no window has room for an asker without a token any more, if tokens
  * go on being spent as in the last quarter of each window. Undefined: that will not happen.
  */
 export function spentAt(situation: Situation): number | undefined {

@@ -26,12 +26,12 @@ import { hour, minute, second } from './units.ts';
 
 /** At most this many token requests of a fleet may be under way. */
 const mostOpen = 256;
-/** A row of failures or refusals ends after this time without another one. */
+/** A streak of failures or refusals ends after this time without another one. */
 const streakEndsMs = 48 * hour;
 /** The name under which a refusal is remembered that is not about a secret. */
 export const anySecret = '*';
 
-/** The hold that follows from each outcome of the last request of a row. */
+/** The hold that follows from each outcome of the last request of a streak. */
 const holdAfterOutcome: Readonly<Record<Hint['kind'], Hold['kind']>> = {
   unreached: 'backoff',
   unknown: 'backoff',
@@ -40,7 +40,7 @@ const holdAfterOutcome: Readonly<Record<Hint['kind'], Hold['kind']>> = {
 };
 
 /** A process that needs a token. */
-export interface Caller {
+export interface Asker {
   /** The token: audience, scope, resource and parameters. */
   readonly name: string;
   readonly keyId: string;
@@ -102,9 +102,9 @@ export interface Hold {
  * that is under way lapses. So one list decides, and errors, `retryAt` and forecasts read the same
  * one.
  */
-export function holdsOf(situation: Timeless, caller: Caller, reason: IssuanceReason): Hold[] {
+export function holdsOf(situation: Timeless, asker: Asker, reason: IssuanceReason): Hold[] {
   const { record } = situation;
-  const { name, keyId, secretId, died } = caller;
+  const { name, keyId, secretId, died } = asker;
   const { refusals } = stateOf(record, name);
   const terms = enforcedTerms(situation);
   return [
@@ -145,22 +145,22 @@ export function lastOf(holds: readonly Hold[]): Hold {
 }
 
 /**
- * Returns whether requests are sent one at a time for a caller: something failed, or the client was
+ * Returns whether requests are sent one at a time for an asker: something failed, or the client was
  * refused.
  */
-export function isAlone(record: LedgerRecord, { name, secretId }: Caller): boolean {
+export function isAlone(record: LedgerRecord, { name, secretId }: Asker): boolean {
   const { failures } = stateOf(record, name);
   return failures !== undefined || (record.lost?.count ?? 0) > 0 || record.refusals[secretId] !== undefined;
 }
 
 /**
- * Returns the requests under way, if there are so many that a caller waits for one of their
+ * Returns the requests under way, if there are so many that an asker waits for one of their
  * outcomes. If not, returns none.
  */
-export function waitedFor(situation: Situation, caller: Caller): readonly Spent[] {
+export function waitedFor(situation: Situation, asker: Asker): readonly Spent[] {
   const { record, now } = situation;
   const open = record.spent.filter((one) => isOpen(one, now));
-  return open.length >= (isAlone(record, caller) ? 1 : mostUnderWay(situation)) ? open : [];
+  return open.length >= (isAlone(record, asker) ? 1 : mostUnderWay(situation)) ? open : [];
 }
 
 /**
@@ -208,18 +208,18 @@ function failureHolds(record: LedgerRecord, name: string, terms: readonly Enforc
 
 function holdAfter(
   record: LedgerRecord,
-  row: Failures,
+  streak: Failures,
   failures: number,
   mostMs: number,
   terms: readonly EnforcedTerm[],
 ): Hold {
   const retried = retriedAt(record);
-  const isPaused = row.count > 0 && row.at > retried;
+  const isPaused = streak.count > 0 && streak.at > retried;
   const until = latestOf(terms, (term) => {
-    const pausedUntil = isPaused ? row.at + Math.min(mostMs, pauseAfter(row.count, term.usable)) : 0;
+    const pausedUntil = isPaused ? streak.at + Math.min(mostMs, pauseAfter(streak.count, term.usable)) : 0;
     return Math.max(pausedUntil, sparedUntil(record, term, failures, retried));
   });
-  return { kind: holdAfterOutcome[row.kind], until: Math.ceil(until), count: row.count, last: row };
+  return { kind: holdAfterOutcome[streak.kind], until: Math.ceil(until), count: streak.count, last: streak };
 }
 
 /** Rule 3. */
@@ -257,27 +257,27 @@ function renewalHolds(record: LedgerRecord, name: string, keyId: string): Hold[]
   return until === undefined ? [] : [{ kind: 'renewal', until, name, count: 1 }];
 }
 
-/** Returns a row with one more. Requests that were under way at the same time count once. */
+/** Returns a streak with one more. Requests that were under way at the same time count once. */
 export function oneMore(before: Streak | undefined, reservedAt: number, at: number, knownAt?: number): Streak {
   if (before === undefined || hasEnded(before, at)) return { count: 1, at, knownAt };
   const isAtOnce = reservedAt < (before.knownAt ?? before.at);
   return { count: Math.max(1, before.count + (isAtOnce ? 0 : 1)), at: Math.max(at, before.at), knownAt };
 }
 
-/** Returns whether a row is so old that the next failure begins another one. */
+/** Returns whether a streak is so old that the next failure begins another one. */
 export function hasEnded({ at }: Streak, now: number): boolean {
   return now > at + streakEndsMs;
 }
 
 /**
- * Returns the instant until which the next request or order of a spaced row waits. They are 1, 2, 4
- * … 60 minutes apart.
+ * Returns the instant until which the next request or order of a spaced streak waits. They are 1,
+ * 2, 4 … 60 minutes apart.
  */
 export function spacedUntil({ count, at }: Streak): number {
   return at + Math.min(60, 2 ** (count - 1)) * minute;
 }
 
-/** Returns a spaced row with one more. An hour without one begins another row. */
+/** Returns a spaced streak with one more. An hour without one begins another streak. */
 export function oneMoreSpaced(before: Streak | undefined, at: number): Streak {
   if (!before || at > spacedUntil(before) + hour) return { count: 1, at };
   return { count: before.count + 1, at: Math.max(at, before.at) };

@@ -24,7 +24,7 @@ import { minute } from './units.ts';
 /** The wait after an answer that says "later" without a time. */
 const laterMs = 15 * minute;
 /** True if the endpoint said by its refusal that it may accept the same request later. */
-const isTemporary: Readonly<Record<Refused['cause'], boolean>> = {
+const isTemporary: Readonly<Record<RefusedAnswer['cause'], boolean>> = {
   rate_limited: true,
   unavailable: true,
   credentials: false,
@@ -75,7 +75,7 @@ type AnswerKind =
       readonly reason?: string | undefined;
     };
 
-type Refused = Exclude<Extract<Answer, { kind: 'released' }>, { cause: 'unreachable' }>;
+type RefusedAnswer = Exclude<Extract<Answer, { kind: 'released' }>, { cause: 'unreachable' }>;
 
 /**
  * Returns the record with the outcome of a request. To settle twice has the effect of once. The
@@ -166,7 +166,7 @@ function refused(
   record: LedgerRecord,
   now: number,
   own: Spent,
-  answer: Refused & { readonly secretId: string },
+  answer: RefusedAnswer & { readonly secretId: string },
 ): LedgerRecord {
   const { cause, status, oauthError: code, retryAfterMs, secretId } = answer;
   const at = failedAt(record, now, own);
@@ -208,7 +208,7 @@ function failuresWith(before: Failures | undefined, own: Spent, at: number, hint
   return { ...oneMore(before, own.at, at, hint.kind === 'died' ? own.until : undefined), ...hint };
 }
 
-/** A token that died ends the row: its 401 says nothing about the next one. */
+/** A token that died ends the streak: its 401 says nothing about the next one. */
 function rejectionsWith({ states, retries }: LedgerRecord, { name, reason, died, at }: Spent) {
   if (reason !== 'rejected') return {};
   if (died) return { rejections: undefined };

@@ -6,7 +6,7 @@ import type { FailedRequest } from '../endpoint/meaning-of.ts';
 import { roomIn } from '../ledger/count.ts';
 import type { Denial } from '../ledger/decide.ts';
 import { isAboutClient, isOutageCode, type OAuthErrorCode } from '../ledger/oauth-error.ts';
-import { type Caller, holdsOf } from '../ledger/pace.ts';
+import { type Asker, holdsOf } from '../ledger/pace.ts';
 import type { Hint } from '../ledger/record.ts';
 import type { Answer } from '../ledger/settle.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -16,24 +16,24 @@ import type { Wait } from './running-attempt.ts';
 
 /**
  * Returns the denial that follows from a failed request. `view`: the record with its outcome.
- * `caller`: the process that sent it.
+ * `asker`: the process that sent it.
  */
-export function denialAfter(answer: Answer, view: View, caller: Caller): Denial {
+export function denialAfter(answer: Answer, view: View, asker: Asker): Denial {
   const released = answer.kind === 'released' ? answer.cause : 'unreachable';
   const cause = released === 'unreachable' || released === 'unavailable' ? 'backoff' : released;
   // The error of the next caller names the limit.
-  const all = holdsOf(view, caller, 'cold').filter(({ kind }) => kind !== 'limit');
+  const all = holdsOf(view, asker, 'cold').filter(({ kind }) => kind !== 'limit');
   const retryAt = Math.max(view.now, ...all.map(({ until }) => until));
   const holds = all.filter(({ kind }) => kind === cause).sort((one, other) => other.until - one.until);
   const { last, count = 0 } = holds[0] ?? {};
-  return { cause, retryAt, reason: 'cold', count, last: lastOf(answer) ?? last };
+  return { cause, retryAt, reason: 'cold', count, last: hintOf(answer) ?? last };
 }
 
 /**
  * Returns the outcome of this request. The record may have the outcome of another request that
  * failed later.
  */
-function lastOf(answer: Answer): Denial['last'] {
+function hintOf(answer: Answer): Denial['last'] {
   if (answer.kind === 'ambiguous') return { kind: 'unknown', at: 0, status: answer.status, code: answer.reason };
   if (answer.kind !== 'released') return undefined;
   if (answer.cause === 'unreachable') return { kind: 'unreached', at: 0, status: answer.status };

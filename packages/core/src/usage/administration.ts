@@ -1,7 +1,7 @@
 import { configError, problemOfText } from '../contract/config-problems.ts';
 import { refusedUntil } from '../ledger/forecast.ts';
 import { retryRoomAt, withCompromise, withRetry } from '../ledger/orders.ts';
-import type { Caller } from '../ledger/pace.ts';
+import type { Asker } from '../ledger/pace.ts';
 import { type LedgerRecord, resetUpTo, stateOf } from '../ledger/record.ts';
 import { instantOf } from '../platform/clock.ts';
 import { randomId } from '../record/seal.ts';
@@ -48,14 +48,14 @@ export interface RetryResult {
 /** Reads the usage. */
 export async function readUsage(parts: ClientParts): Promise<Usage> {
   const view = await parts.sharedRecord.read(parts.settings);
-  return usageOf(view, await callerIn(view, parts), parts.settings.clock);
+  return usageOf(view, await askerIn(view, parts), parts.settings.clock);
 }
 
 /**
- * Returns the caller. If the client secret can't be read, the rejected secret counts as the
- * caller's.
+ * Returns the asker. If the client secret can't be read, the rejected secret counts as the
+ * asker's.
  */
-async function callerIn({ record, now }: View, { settings, secrets }: ClientParts): Promise<Caller> {
+async function askerIn({ record, now }: View, { settings, secrets }: ClientParts): Promise<Asker> {
   const { tokenName: name } = settings;
   const refusals = Object.entries({ ...record.refusals, ...stateOf(record, name).refusals });
   // Only these holds depend on the secret. The application's vault should not be asked for anything

@@ -2,7 +2,7 @@ import { shownTokenName } from '../contract/token-parameters.ts';
 import { countsFrom, roomsIn, type TermRoom, tightest } from '../ledger/count.ts';
 import { availableFor, type Purpose, type Refused, refusedUntil, spentAt } from '../ledger/forecast.ts';
 import { statedIn } from '../ledger/orders.ts';
-import { allHolds, type Caller, type Hold as LedgerHold } from '../ledger/pace.ts';
+import { type Asker, allHolds, type Hold as LedgerHold } from '../ledger/pace.ts';
 import { figuresOf } from '../ledger/quota.ts';
 import { isOneRequest, isOpen, type LogEntry, reasonOf, type Spent, settledAt, tokensInUse } from '../ledger/record.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -12,10 +12,10 @@ import type { Hold, Issuance, QuotaUsage, Usage, WindowUsage } from './usage.ts'
 const maxIssuances = 150;
 
 /**
- * Computes the usage from a record. `caller`: the process that asks. Undefined: no particular
+ * Computes the usage from a record. `asker`: the process that asks. Undefined: no particular
  * process.
  */
-export function usageOf(view: View, caller: Caller | undefined, clock: Clock): Usage {
+export function usageOf(view: View, asker: Asker | undefined, clock: Clock): Usage {
   const { record, now } = view;
   const local = <At extends number | undefined>(at: At) => at && (toLocalTime(at, view, clock) as At & number);
   const rooms = roomsIn(view, 'cold');
@@ -40,7 +40,7 @@ export function usageOf(view: View, caller: Caller | undefined, clock: Clock): U
   const { newRecord: restriction, term: tightTerm } = rooms[first] as TermRoom;
   const newRecord = tightTerm.enforce === false ? undefined : restriction;
   const windowsFrom = now - Math.max(0, ...rooms.map(({ term }) => term.pendingMs));
-  const who = caller ?? anyCaller(view);
+  const who = asker ?? anyAsker(view);
   const available = (purpose: Purpose) => availableFor(purpose, view, who);
   const cold = available('cold');
   const refused = refusedUntil(view, who);
@@ -147,10 +147,10 @@ function isOfFailures({ kind }: LedgerHold): boolean {
 }
 
 /**
- * Returns the caller for which a reader without a secret computes the usage: one that needs the
+ * Returns the asker for which a reader without a secret computes the usage: one that needs the
  * token with the longest hold, if any token is on hold.
  */
-function anyCaller(view: View): Caller {
+function anyAsker(view: View): Asker {
   const served = new Set<string | undefined>(tokensInUse(view.record, view.now).map(({ name }) => name));
   const longest = holdsAt(view).findLast(({ kind, name }) => {
     return kind !== 'rejections' && kind !== 'renewal' && !served.has(name);
