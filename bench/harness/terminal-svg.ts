@@ -30,24 +30,33 @@ const margin = 16;
 
 /**
  * Draws a text with codes of SGR. Each piece of text has its own place and width, so that columns stay columns in every font. A piece has no spaces but
- * single ones between its words, because browsers disagree on whether `xml:space` or `white-space` keeps the others.
+ * single ones between its words, because browsers disagree on whether `xml:space` or `white-space` keeps the others. `seconds`: when each line was
+ * printed, for a picture that shows the lines one after the other.
  */
-export function terminalPicture(command: string, printed: string, theme: Theme): string {
+export function terminalPicture(command: string, printed: string, theme: Theme, seconds?: readonly number[]): string {
   const lines = [`$ ${command}`, ...printed.trimEnd().split('\n')];
   const runs = lines.map(runsOf);
   const columns = Math.max(...runs.map((line) => line.reduce((sum, { text }) => sum + text.length, 0)));
   const width = Math.ceil(columns * charWidth + 2 * margin);
   const height = lines.length * lineHeight + 2 * margin;
-  const texts = runs.flatMap((line, row) => textsOf(line, margin + (row + 0.75) * lineHeight, theme));
+  const texts = runs.flatMap((line, row) => {
+    const pieces = textsOf(line, margin + (row + 0.75) * lineHeight, theme);
+    const second = row === 0 ? 0 : (seconds?.[row - 1] ?? 0);
+    return second > 0 ? [`<g style="animation-delay:${second.toFixed(1)}s">`, ...pieces, '</g>'] : pieces;
+  });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">
 <title>${escaped(command)}</title>
-<rect width="${width}" height="${height}" rx="8" fill="${theme.background}" stroke="#8b949e" stroke-opacity="0.4"/>
+${seconds ? recorded : ''}<rect width="${width}" height="${height}" rx="8" fill="${theme.background}" stroke="#8b949e" stroke-opacity="0.4"/>
 <g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" fill="${theme.foreground}">
 ${texts.join('\n')}
 </g>
 </svg>
 `;
 }
+
+/** Who asked for less motion, and every program that knows no animation, sees all lines at once. */
+const recorded = `<style>@media (prefers-reduced-motion: no-preference) { g[style] { animation: appear 0.1s backwards } } @keyframes appear { from { opacity: 0 } }</style>
+`;
 
 interface Run {
   readonly text: string;

@@ -35,7 +35,10 @@ export function adaptPages(md: MarkdownIt): void {
 function themedPictures(html: string): string {
   return html.replace(
     /<picture>\s*<source [^>]*srcset="([^"]+)">\s*<img alt="([^"]*)" src="([^"]+)">\s*<\/picture>/g,
-    (_, dark, alt, light) =>
-      `<img class="only-light" alt="${alt}" src="./${light}"><img class="only-dark" alt="${alt}" src="./${dark}">`,
+    (_, dark, alt, light) => {
+      const both = `<img class="only-light" alt="${alt}" src="./${light}"><img class="only-dark" alt="${alt}" src="./${dark}">`;
+      // On a phone a terminal is moved sideways, like code, because its type would be too small.
+      return light.includes('command-line/') ? `<div class="terminal" tabindex="0">${both}</div>` : both;
+    },
   );
 }

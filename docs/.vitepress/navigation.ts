@@ -43,6 +43,7 @@ const concepts = [
   page('Comparison', '/comparison'),
 ];
 const project = [
+  page('Releases', '/releases'),
   page('Security', '/project/security'),
   page('Contributing', '/project/contributing'),
   page('Decisions', '/decisions/'),

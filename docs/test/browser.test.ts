@@ -438,17 +438,42 @@ const smallType = `
     .map((part) => 'small type: ' + part.textContent.trim().slice(0, 40))
 `;
 
+const smallTerminals = `
+  [...document.querySelectorAll('.terminal img')]
+    .filter((image) => image.offsetParent && (image.width * 14) / image.naturalWidth < 11)
+    .map((image) => 'a small terminal: ' + image.alt)
+`;
+const coveredParts = `
+  [...document.querySelectorAll('.vp-doc, .vp-doc > div, .vp-doc details')].flatMap((parent) => {
+    const parts = [...parent.children].filter((part) => part.offsetParent && !part.matches('.visually-hidden, summary'));
+    return parts.slice(1).filter((part, index) => {
+      const [above, below] = [parts[index], part].map((each) => each.getBoundingClientRect());
+      return below.top < above.bottom - 2 && below.left < above.right && above.left < below.right;
+    });
+  }).map((part) => 'covers what is above: ' + part.textContent.trim().slice(0, 40))
+`;
+const cutCode = `
+  [...document.querySelectorAll('.vp-doc pre')]
+    .filter((code) => code.offsetParent && code.scrollWidth > code.clientWidth + 1)
+    .map((code) => 'cut code: ' + code.textContent.split('\\n').toSorted((a, b) => b.length - a.length)[0])
+`;
+
+/** Neither the widths of the parts depend on the theme, nor the colours on the width. On a phone, code is moved sideways. */
+const views = [
+  { width: 1440, height: 900, colorScheme: 'light', measures: [cutCode] },
+  { width: 390, height: 844, colorScheme: 'dark', measures: [smallTerminals] },
+] as const;
+const everywhere = [clippedTables, wideParts, smallType, coveredParts];
+
 describe.runIf(browser)('the layout', () => {
-  test.each(written)('of %s clips no table and has no small type, at 1440 and at 390', async (file) => {
+  test.each(written)('of %s cuts, covers and shrinks nothing, and axe-core finds nothing serious', async (file) => {
     const faults: Record<number, string[]> = {};
-    for (const [width, height] of [
-      [1440, 900],
-      [390, 844],
-    ] as const) {
+    for (const { width, height, colorScheme, measures } of views) {
       await page.setViewportSize({ width, height });
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       await page.goto(site.url + file.replace(/(?:(?<=\/|^)index)?\.html$/, ''), { waitUntil: 'load' });
-      const found = [clippedTables, wideParts, smallType].map((measure) => page.evaluate<string[]>(measure));
-      faults[width] = (await Promise.all(found)).flat();
+      const found = [...everywhere, ...measures].map((measure) => page.evaluate<string[]>(measure));
+      faults[width] = [...(await Promise.all(found)).flat(), ...(await seriousFaults())];
     }
     expect(faults).toEqual({ 1440: [], 390: [] });
   });

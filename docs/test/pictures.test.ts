@@ -1,13 +1,15 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afternoon } from '../.vitepress/budget/afternoon.ts';
+import { budgetDrawing, cardDrawing, themeNames } from '../.vitepress/budget/draw.ts';
 import { startBrowser } from './support/browser.ts';
 
 const browser = await orSkip(startBrowser);
 
 /** Every drawn picture of the pages, light and dark. */
-const pictures = ['command-line', 'drawings', 'performance'].flatMap((folder) => {
+const pictures = ['command-line', 'drawings', 'performance', 'site'].flatMap((folder) => {
   const files = readdirSync(new URL(`../${folder}/`, import.meta.url)).filter((file) => file.endsWith('.svg'));
   return files.map((file) => `${folder}/${file}`);
 });
@@ -67,13 +69,26 @@ describe.runIf(browser)('in Chromium', () => {
     const isCramped = ({ room }: Text) => room < 2;
     const isCovered = (one: Text) => texts.some((other) => one !== other && overlap(one, other));
     // What a terminal printed can be moved sideways, like code.
-    const isSmall = ({ size }: Text) => size < 11 && !file.startsWith('command-line/');
+    const isSmall = ({ size }: Text) => size < 11 && !/^command-line\/|card/.test(file);
     for (const isWrong of [isStretched, isOutside, isCramped, isCovered, isSmall])
       expect(
         texts.filter(isWrong).map(({ text }) => text),
         isWrong.name,
       ).toEqual([]);
   });
+});
+
+test('the pictures of README and of the card show the default day as it is', async () => {
+  const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+  const picture = await afternoon();
+  for (const theme of themeNames) expect(read(`site/budget-${theme}.svg`)).toBe(budgetDrawing(picture, theme));
+  expect(read('site/card.svg')).toBe(cardDrawing(picture));
+  expect(read('../README.md')).toContain(`With Service Auth, ${picture.ours.spent} of 150 tokens are spent`);
+});
+
+test('the card has the size that other sites show whole', () => {
+  const card = readFileSync(new URL('../public/card.png', import.meta.url));
+  expect([card.readUInt32BE(16), card.readUInt32BE(20)]).toEqual([1_200, 630]);
 });
 
 /** Returns whether two texts have more in common than the rounding of their edges. */

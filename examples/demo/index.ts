@@ -87,7 +87,7 @@ async function showTestService(): Promise<void> {
   report();
   const unauthorized = service.counts.apiUnauthorized;
   screen.result(
-    `The API answered 401 ${unauthorized} times, the app saw ${answers.length} times 200. Tokens issued: ${service.counts.issued}.`,
+    `The API answered 401 ${unauthorized} times, the app got 200 ${answers.every(({ status }) => status === 200) ? 'each time' : 'not each time'}. Tokens issued: ${service.counts.issued}.`,
   );
 
   screen.act('The API answers 401 to everything, 1,000 times');
@@ -98,7 +98,7 @@ async function showTestService(): Promise<void> {
   service.api.clear();
   report();
   screen.result(
-    `The app saw ${number(failed)} times 401, and it cost ${service.counts.issued - before} tokens: such renewals are spaced 1, 2, 4 … 60 minutes.`,
+    `The app got 401 ${number(failed)} times, which cost ${service.counts.issued - before} tokens: such renewals are spaced 1, 2, 4 … 60 minutes.`,
   );
 
   screen.act('Other programs of the company use the same client for 200 more APIs: the limit is reached');
@@ -113,12 +113,12 @@ async function showTestService(): Promise<void> {
   screen.event(denial.message);
   const usage = await quiet.getUsage();
   screen.event(
-    `${usage.limit - usage.usable} tokens are insurance, ${usage.remaining} are kept for reset() of a compromised token`,
+    `${usage.limit - usage.usable} tokens are insurance, ${usage.remaining} are kept for reset() of a leaked token`,
   );
   report();
   const stillServed = await api.get('/api/v1/orders');
   screen.result(
-    `The endpoint never had to refuse: it counted ${service.counts.issued} issued, ${service.counts.refused} refused. Present tokens serve on (${stillServed.status}).`,
+    `The endpoint never had to refuse: it counted ${service.counts.issued} issued, ${service.counts.refused} refused. Existing tokens keep working (${stillServed.status}).`,
   );
 
   screen.act(`8 processes share a directory, and two of them are killed: this act has a service of its own`);
