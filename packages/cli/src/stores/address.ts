@@ -115,7 +115,7 @@ export function takeParameters<Name extends string>(
   return Object.fromEntries(taken) as { [Key in Name]: string | undefined };
 }
 
-/** The address as people may see it: without credentials and parameters, but with a table that it names. */
+/** The address as people may see it: without credentials and parameters, but with its table. */
 export function labelOf({ protocol, host, pathname }: URL, table?: string): string {
   return `${protocol}//${host}${pathname === '/' ? '' : pathname}${table === undefined ? '' : ` (table ${table})`}`;
 }
