@@ -1,5 +1,6 @@
 // The tests of the program `service-auth` with the packed one: all of them on the oldest Node that it supports, which shows what is missing
-// there, and those of the commands that are used most on the newest one. `pnpm check command-line`
+// there, and those of the commands that are used most on the newest one. By day a test whose subject is no process runs the program's `main`
+// in the process of Vitest, which is of the same Node. `pnpm check command-line`
 import { spawnSync } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,6 +17,7 @@ const usedMost = byDay(['token.', 'usage.', 'doctor.', 'stores.', 'serve/serve.'
 await installEngines();
 const consumer = realpathSync(temporaryFolder(join(tmpdir(), 'service-auth-command-line-')));
 await createAll(consumer);
+const vitest = join(root, 'node_modules/vitest/vitest.mjs');
 const program = join(consumer, 'node_modules/.bin/service-auth');
 const published = readPackages().find(({ name }) => name === 'cli')?.manifest.version;
 for (const { major, file } of nodes.filter(
@@ -26,7 +28,7 @@ for (const { major, file } of nodes.filter(
   console.log(`Node ${major}:`);
   const files = (major === oldest ? [''] : usedMost).map((name) => `packages/cli/test/${name}`);
   const env = { ...process.env, SERVICE_AUTH_PROGRAM: realpathSync(program), SERVICE_AUTH_NODE: file };
-  const { status } = spawnSync('vitest', ['run', '--project=command-line', ...files], {
+  const { status } = spawnSync(file, [vitest, 'run', '--project=command-line', ...files], {
     cwd: root,
     env,
     stdio: 'inherit',

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { commands, everywhere } from './commands.ts';
 import { configurationOptions } from './configuration/options.ts';
-import { type Invocation, readArguments } from './line/arguments.ts';
+import { readArguments } from './line/arguments.ts';
 import type { Context } from './line/command.ts';
 import { exitCodeOf, exitCodes, Failure, sentenceOf, UsageError } from './line/exit.ts';
 import { printable, printableLines } from './line/printable.ts';
@@ -16,8 +16,7 @@ export async function main(argv: readonly string[]): Promise<never> {
       controller.abort(signalCodes[name]);
     });
   }
-  const invocation = readArguments(argv, commands, everywhere);
-  const name = invocation.command?.name;
+  const name = readArguments(argv, commands, everywhere).command?.name;
   process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
     // The token server goes on without a reader of its log.
     if (name === 'serve') return;
@@ -29,7 +28,7 @@ export async function main(argv: readonly string[]): Promise<never> {
   // A log that nobody can read, or a disk that is full, must not end the token server.
   process.stderr.on('error', () => {});
   const { env, stdin, stdout, stderr } = process;
-  const exitCode = await run(invocation, argv.length === 0, { env, stdin, stdout, stderr, signal: controller.signal });
+  const exitCode = await run(argv, { env, stdin, stdout, stderr, signal: controller.signal });
   await Promise.all([flushed(stdout), flushed(stderr)]);
   // Connections to a store that no longer answers must not keep the process running.
   process.exit(exitCode);
@@ -44,13 +43,11 @@ function flushed(stream: NodeJS.WritableStream): Promise<void> {
   return new Promise((resolve) => stream.write('', () => resolve()));
 }
 
-async function run(
-  invocation: Invocation,
-  isEmpty: boolean,
-  world: Omit<Context, 'flags' | 'operands'>,
-): Promise<number> {
+/** Runs a command line with what it reads and writes. Resolves with the exit code. */
+export async function run(argv: readonly string[], world: Omit<Context, 'flags' | 'operands'>): Promise<number> {
   const { stdout, stderr } = world;
-  const { command, flags, operands, problems } = invocation;
+  const { command, flags, operands, problems } = readArguments(argv, commands, everywhere);
+  const isEmpty = argv.length === 0;
   try {
     if (flags['help'] === true || (!command && isEmpty)) {
       const { commandHelp, programHelp } = await import('./line/help.ts');

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { secretCanary, sightings } from '@service-auth/test-tools/canaries';
 import { describe, expect, test } from 'vitest';
-import { emptyFolder, run } from './support/program.ts';
+import { emptyFolder, run, runProcess } from './support/program.ts';
 import { postgres, redis, startCanaryService, variablesOf } from './support/world.ts';
 
 const file = () => `file:${join(emptyFolder(), 'store')}`;
@@ -79,19 +79,19 @@ test('ids that look like numbers, and values that begin with a hyphen, stay as t
 });
 
 test('every command has help with two examples, and the version is that of the package', async () => {
-  const { stdout: help, code } = await run(['--help']);
+  const { stdout: help, code } = await runProcess(['--help']);
   expect(code).toBe(0);
   const commands = /Commands:\n(?<list>(.+\n)+)/.exec(help)?.groups?.['list'] ?? '';
   const names = [...commands.matchAll(/^ {2}(\w+( \w+)?) {2,}/gm)].map(([, name = '']) => name);
   expect(names).toContain('token');
   for (const name of names) {
-    const { code, stdout } = await run([...name.split(' '), '--help']);
+    const { code, stdout } = await runProcess([...name.split(' '), '--help']);
     expect({ name, code }).toEqual({ name, code: 0 });
     expect(stdout.split('Examples:\n')[1]?.match(/^ {2}# /gm), name).toHaveLength(2);
     for (const line of stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(120);
   }
-  expect(await run(['--version'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+/) });
-  expect(await run([])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Commands:') });
+  expect(await runProcess(['--version'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+/) });
+  expect(await runProcess([])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Commands:') });
 });
 
 describe.runIf(redis && postgres)('a store', () => {

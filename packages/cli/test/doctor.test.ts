@@ -8,7 +8,7 @@ import { startRedis } from '@service-auth/test-tools/servers/redis';
 import { freePort } from '@service-auth/test-tools/servers/server';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { emptyFolder, manyProcesses, run } from './support/program.ts';
+import { emptyFolder, manyProcesses, type Outcome, run, runProcess } from './support/program.ts';
 import { postgres, redis, startCanaryService, variablesOf } from './support/world.ts';
 
 const file = () => `file:${join(emptyFolder(), 'store')}`;
@@ -24,7 +24,10 @@ interface Line {
 }
 
 async function doctor(env: Readonly<Record<string, string | undefined>>, ...args: string[]) {
-  const { code, stdout, stderr } = await run(['doctor', '--json', ...args], { env });
+  return said(await run(['doctor', '--json', ...args], { env }));
+}
+
+function said({ code, stdout, stderr }: Outcome) {
   expect(stderr).toBe('');
   expect(sightings(stdout)).toEqual([]);
   const { lines } = JSON.parse(stdout) as { lines: Line[] };
@@ -361,6 +364,9 @@ describe('a proxy that the environment names', () => {
     NODE_OPTIONS: `--import="data:text/javascript,${encodeURIComponent(useEnvironment)}"`,
   };
   const proxy = `http://user:${secretCanary}@127.0.0.1:${closed}`;
+  // Node reads the variables of a proxy when it starts.
+  const proxied = async (env: Readonly<Record<string, string | undefined>>) =>
+    said(await runProcess(['doctor', '--json'], { env }));
   const of = (lines: readonly Line[], part: string) => lines.find((line) => line.part === part);
 
   test.for([
@@ -369,7 +375,7 @@ describe('a proxy that the environment names', () => {
   ] as const)('by %s and that is not used is told before the DNS is blamed', async ([name, variables]) => {
     const service = await startCanaryService();
     const there = { SERVICE_AUTH_URL: 'https://auth.invalid', SERVICE_BASE_URL: `https://127.0.0.1:${closed}` };
-    const { lines } = await doctor({ ...variablesOf(service, file()), ...there, ...variables });
+    const { lines } = await proxied({ ...variablesOf(service, file()), ...there, ...variables });
     const unused = `${name} is set, but the fetch of this process does not use it: if only the proxy leads there, set NODE_USE_ENV_PROXY=1 (Node 22.21, 24 and newer). Otherwise: `;
     expect(of(lines, 'token endpoint')).toMatchObject({
       message: expect.stringMatching(/^https:\/\/auth\.invalid\/oauth\/token cannot be reached \(E\w+\)$/),
@@ -385,7 +391,7 @@ describe('a proxy that the environment names', () => {
     const service = await startCanaryService();
     const there = { SERVICE_AUTH_URL: 'https://auth.invalid', SERVICE_BASE_URL: 'https://api.invalid' };
     const env = { ...variablesOf(service, file()), ...there, HTTPS_PROXY: proxy, ...usesProxy };
-    const { lines } = await doctor(env);
+    const { lines } = await proxied(env);
     const advice = `HTTPS_PROXY is set and used, so this was a connection to the proxy at 127.0.0.1:${closed}: look there first, or name the host in NO_PROXY.`;
     expect(of(lines, 'token endpoint')).toMatchObject({
       message: 'https://auth.invalid/oauth/token cannot be reached through the proxy of HTTPS_PROXY (ECONNREFUSED)',
@@ -395,14 +401,14 @@ describe('a proxy that the environment names', () => {
       message: 'https://api.invalid cannot be reached through the proxy of HTTPS_PROXY (ECONNREFUSED)',
       advice,
     });
-    const { stderr } = await run(['token'], { env });
+    const { stderr } = await runProcess(['token'], { env });
     expect(stderr.replace(/\s+/g, ' ')).toContain(advice);
     expect(sightings(stderr)).toEqual([]);
   });
 
   test('is not used for a token endpoint on loopback, as token requests do not use it', async () => {
     const service = await startCanaryService();
-    const { lines } = await doctor({ ...variablesOf(service, file()), HTTP_PROXY: proxy, ...usesProxy });
+    const { lines } = await proxied({ ...variablesOf(service, file()), HTTP_PROXY: proxy, ...usesProxy });
     expect(of(lines, 'token endpoint')?.state).toBe('ok');
     expect(of(lines, 'API')?.message).toContain('through the proxy of HTTP_PROXY');
   });

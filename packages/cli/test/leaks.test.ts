@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { secretCanary, sightings } from '@service-auth/test-tools/canaries';
 import type { TestService } from '@service-auth/testing';
 import { expect, test } from 'vitest';
-import { emptyFolder, manyProcesses, run } from './support/program.ts';
+import { emptyFolder, manyProcesses, runProcess } from './support/program.ts';
 import { startCanaryService, variablesOf } from './support/world.ts';
 
 const audience = 'https://api.example/';
@@ -39,7 +39,7 @@ const troubles: Readonly<Record<string, Trouble>> = {
     return [env, 0];
   },
   async 'the record is damaged'(_, env) {
-    await run(['token'], { env });
+    await runProcess(['token'], { env });
     const folder = String(env['SERVICE_AUTH_STORE']).slice('file:'.length);
     for (const name of readdirSync(folder)) {
       const file = join(folder, name);
@@ -71,7 +71,7 @@ test.for(Object.entries(troubles))('nothing secret is printed if %s', manyProces
   const [env, usageCode] = await arrange(service, variablesOf(service, `file:${join(emptyFolder(), 'store')}`));
   for (let at = 0; at < commands.length; at += 5) {
     const some = commands.slice(at, at + 5);
-    const outcomes = await Promise.all(some.map((args) => run(args, { env })));
+    const outcomes = await Promise.all(some.map((args) => runProcess(args, { env })));
     for (const [index, { stdout, stderr, code }] of outcomes.entries()) {
       const name = some[index]?.join(' ');
       if (name === 'usage') expect(code).toBe(usageCode);

@@ -6,7 +6,7 @@ import { fileStore } from '@service-auth/file';
 import { sightings } from '@service-auth/test-tools/canaries';
 import { expect, test } from 'vitest';
 import { run as exported } from '../src/commands/record-export.ts';
-import { emptyFolder, manyProcesses, run } from './support/program.ts';
+import { emptyFolder, manyProcesses, run, runProcess } from './support/program.ts';
 import { startCanaryService, stores, variablesOf } from './support/world.ts';
 
 test('a damaged record cannot command a terminal, and a file has it as it is', async () => {
@@ -112,16 +112,16 @@ test.for(stores)(
   async ({ address }) => {
     const service = await startCanaryService();
     const env = variablesOf(service, address());
-    await run(['token'], { env });
-    const { stdout: before } = await run(['record', 'export'], { env });
-    const asked = await run(['record', 'discard'], { env });
+    await runProcess(['token'], { env });
+    const { stdout: before } = await runProcess(['record', 'export'], { env });
+    const asked = await runProcess(['record', 'discard'], { env });
     expect(asked).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--yes') });
     expect(asked.stderr).toContain('The provider still counts');
-    expect((await run(['record', 'export'], { env })).stdout).toBe(before);
+    expect((await runProcess(['record', 'export'], { env })).stdout).toBe(before);
 
-    expect(await run(['record', 'discard', '--yes'], { env })).toMatchObject({ code: 0, stderr: '' });
-    expect((await run(['record', 'export'], { env })).stdout).toContain('"spent":[],');
-    expect((await run(['token'], { env })).code).toBe(0);
+    expect(await runProcess(['record', 'discard', '--yes'], { env })).toMatchObject({ code: 0, stderr: '' });
+    expect((await runProcess(['record', 'export'], { env })).stdout).toContain('"spent":[],');
+    expect((await runProcess(['token'], { env })).code).toBe(0);
     expect(service.counts.issued).toBe(2);
   },
 );

@@ -1,7 +1,7 @@
 // Stores that stop answering, at the first moment or in the middle of a command.
 import { describe, expect, test } from 'vitest';
 import { startFallingSilent } from './support/falling-silent.ts';
-import { manyProcesses, type Outcome, run } from './support/program.ts';
+import { manyProcesses, type Outcome, run, runProcess } from './support/program.ts';
 import { postgres, redis, startCanaryService, variablesOf } from './support/world.ts';
 
 /** docs/command-line.md says 15 seconds, of which `doctor` waits for 12. A machine that is busy starts a program many times more slowly. */
@@ -46,7 +46,7 @@ describe.runIf(redis && postgres)('a store that hangs', () => {
       const env = variablesOf(service, address(port, 'silent'));
       await Promise.all(
         commands.map(async ([args, code, says]) => {
-          const { outcome, ms } = await timed(() => run(args, { env }));
+          const { outcome, ms } = await timed(() => runProcess(args, { env }));
           expect({ args, code: outcome.code }).toEqual({ args, code });
           expect(outcome.stdout + outcome.stderr).toMatch(says);
           expect(ms, args.join(' ')).toBeLessThan(maxMs);

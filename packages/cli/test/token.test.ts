@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { secretCanary } from '@service-auth/test-tools/canaries';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { emptyFolder, manyProcesses, node, program, run, start } from './support/program.ts';
+import { emptyFolder, manyProcesses, node, program, run, runProcess, start } from './support/program.ts';
 import { startCanaryService, stores, variablesOf } from './support/world.ts';
 
 const schema = JSON.parse(readFileSync(new URL('exec-credential.schema.json', import.meta.url), 'utf8'));
@@ -16,7 +16,7 @@ const file = () => `file:${join(emptyFolder(), 'store')}`;
 test.for(stores)('twenty processes that ask at once cost one token, over $name', manyProcesses, async ({ address }) => {
   const service = await startCanaryService();
   const env = variablesOf(service, address());
-  const outcomes = await Promise.all(Array.from({ length: 20 }, () => run(['token'], { env })));
+  const outcomes = await Promise.all(Array.from({ length: 20 }, () => runProcess(['token'], { env })));
   expect(outcomes.map(({ code, stderr }) => ({ code, stderr }))).toEqual(outcomes.map(() => ({ code: 0, stderr: '' })));
   expect(new Set(outcomes.map(({ stdout }) => stdout)).size).toBe(1);
   expect(service.counts).toMatchObject({ issued: 1, tokenRequests: 1 });
@@ -240,10 +240,11 @@ test('a token that lives for less than --min-life is renewed, once for twenty pr
   const service = await startCanaryService();
   const env = variablesOf(service, file());
   service.tokenEndpoint.next({ lifetimeMs: 2_000 });
-  const { stdout: short } = await run(['token'], { env });
+  const { stdout: short } = await runProcess(['token'], { env });
   // These processes take a tenth of a second, so the token is not young any more.
-  for (let readers = 0; readers < 3; readers += 1) await run(['usage'], { env });
-  const outcomes = await Promise.all(Array.from({ length: 20 }, () => run(['token', '--min-life', '10m'], { env })));
+  for (let readers = 0; readers < 3; readers += 1) await runProcess(['usage'], { env });
+  const renewing = Array.from({ length: 20 }, () => runProcess(['token', '--min-life', '10m'], { env }));
+  const outcomes = await Promise.all(renewing);
   expect(new Set(outcomes.map(({ code, stderr }) => `${code} ${stderr}`))).toEqual(new Set(['0 ']));
   expect(new Set(outcomes.map(({ stdout }) => stdout)).size).toBe(1);
   expect(outcomes[0]?.stdout).not.toBe(short);

@@ -7,7 +7,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { usageJson } from '../src/report/usage-json.ts';
 import { hour, now, series, usageOf } from './journals.ts';
-import { emptyFolder, manyProcesses, run, start } from './support/program.ts';
+import { emptyFolder, manyProcesses, run, runProcess, start } from './support/program.ts';
 import { redis, startCanaryService, stores, variablesOf } from './support/world.ts';
 
 const schema = JSON.parse(readFileSync(new URL('../../../docs/usage.schema.json', import.meta.url), 'utf8'));
@@ -28,11 +28,11 @@ test.for(stores)(
   async ({ address }) => {
     const service = await startCanaryService();
     const env = { ...variablesOf(service, address()), SERVICE_AUTH_INSTANCE: 'job-1' };
-    await run(['token'], { env });
+    await runProcess(['token'], { env });
     const onCall = withoutSecret(env);
-    const { stdout: before } = await run(['record', 'export'], { env: onCall });
+    const { stdout: before } = await runProcess(['record', 'export'], { env: onCall });
 
-    const json = await run(['usage', '--json'], { env: onCall });
+    const json = await runProcess(['usage', '--json'], { env: onCall });
     expect(json).toMatchObject({ code: 0, stderr: '' });
     const usage = JSON.parse(json.stdout);
     expect(validate(usage), JSON.stringify(validate.errors)).toBe(true);
@@ -43,22 +43,22 @@ test.for(stores)(
     });
     expect(Math.abs(Date.parse(usage.issuances[0].at) - Date.now())).toBeLessThan(600_000);
 
-    const screen = await run(['usage'], { env: onCall });
+    const screen = await runProcess(['usage'], { env: onCall });
     expect(screen).toMatchObject({ code: 0, stderr: '' });
     expect(screen.stdout).toMatch(/^Spent by +instance +tokens +cold\n +job-1 +1 +1$/m);
     // Without a terminal: no codes, 80 columns.
     expect(screen.stdout).not.toContain('\u001B');
     for (const line of screen.stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
 
-    const check = await run(['check'], { env: onCall });
+    const check = await runProcess(['check'], { env: onCall });
     expect(check).toMatchObject({
       code: 0,
       stderr: '',
       stdout: expect.stringMatching(/^OK - .*\|used=1;[\d.]+;[\d.]+;0;\d+ .*\n$/),
     });
-    const explained = await run(['explain'], { env: onCall });
+    const explained = await runProcess(['explain'], { env: onCall });
     expect(explained).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('Nothing is unusual.') });
-    const doctor = await run(['doctor'], { env: onCall });
+    const doctor = await runProcess(['doctor'], { env: onCall });
     expect(doctor).toMatchObject({ code: 0, stderr: '' });
 
     const all = [json, screen, check, explained, doctor].map(({ stdout }) => stdout).join();
@@ -66,7 +66,7 @@ test.for(stores)(
     expect(service.findSecrets(all)).toEqual([]);
     expect(service.counts.issued).toBe(1);
     // Doctor asked the endpoint without credentials, which issues nothing.
-    expect((await run(['record', 'export'], { env: onCall })).stdout).toBe(before);
+    expect((await runProcess(['record', 'export'], { env: onCall })).stdout).toBe(before);
   },
 );
 

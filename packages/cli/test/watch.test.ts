@@ -2,6 +2,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
+import { byDay } from '@service-auth/test-tools/night';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { startRelay } from '@service-auth/test-tools/servers/relay';
 import xterm from '@xterm/headless';
@@ -64,38 +65,45 @@ function inTerminal(args: readonly string[], env: object, [columns, rows]: reado
 }
 
 describe.runIf(redis && hasTerminal)('usage --watch in a terminal', () => {
-  test.for([
+  const sizes = [
     [40, 12],
     [80, 24],
     [200, 60],
-  ] as const)('of %i columns and %i rows redraws in place and survives a lost store', manyProcesses, async (size) => {
-    const service = await startCanaryService();
-    const relay = await startRelay(redis?.port ?? 0);
-    onTestFinished(() => relay.close());
-    const env = variablesOf(service, `redis://127.0.0.1:${relay.port}?prefix=watch-${size.join('-')}:`);
-    const spend = (audience: string) => run(['token', '--audience', audience], { env });
-    await spend('https://api.example/');
-    const screen = inTerminal(['usage', '--watch'], env, size);
-    const first = await screen.untilSeen(/Budget[\s\S]* 1 of[\s\S]*Ctrl-C/);
-    expect(first[0]).toMatch(/^client-of-tests at /);
-    const scrolledOnce = screen.above().length;
-    expect(screen.above().join('\n')).toContain('before');
+  ] as const;
+  const tried = byDay(sizes, ([columns]) => columns === 40);
 
-    await spend('https://other.example/');
-    await screen.untilSeen(/Budget[\s\S]* 2 of/);
-    relay.set('silent');
-    const lost = await screen.untilSeen(/What you see is \d+ s old/);
-    expect(lost[0]).toBe(first[0]);
-    expect(lost.join('\n')).toMatch(/Budget[\s\S]* 2 of/);
-    relay.set('pass');
-    relay.reset();
-    const back = await screen.untilSeen(/every 2 seconds/);
-    // Nothing of the line about the lost store is left, and nothing was scrolled away.
-    expect(back.join('\n')).not.toContain('old. The store');
-    expect(screen.above().length).toBe(scrolledOnce);
-    screen.type(ctrlC);
-    expect(await screen.ended).toBe(130);
-  });
+  test.for(tried)(
+    'of %i columns and %i rows redraws in place and survives a lost store',
+    manyProcesses,
+    async (size) => {
+      const service = await startCanaryService();
+      const relay = await startRelay(redis?.port ?? 0);
+      onTestFinished(() => relay.close());
+      const env = variablesOf(service, `redis://127.0.0.1:${relay.port}?prefix=watch-${size.join('-')}:`);
+      const spend = (audience: string) => run(['token', '--audience', audience], { env });
+      await spend('https://api.example/');
+      const screen = inTerminal(['usage', '--watch'], env, size);
+      const first = await screen.untilSeen(/Budget[\s\S]* 1 of[\s\S]*Ctrl-C/);
+      expect(first[0]).toMatch(/^client-of-tests at /);
+      const scrolledOnce = screen.above().length;
+      expect(screen.above().join('\n')).toContain('before');
+
+      await spend('https://other.example/');
+      await screen.untilSeen(/Budget[\s\S]* 2 of/);
+      relay.set('silent');
+      const lost = await screen.untilSeen(/What you see is \d+ s old/);
+      expect(lost[0]).toBe(first[0]);
+      expect(lost.join('\n')).toMatch(/Budget[\s\S]* 2 of/);
+      relay.set('pass');
+      relay.reset();
+      const back = await screen.untilSeen(/every 2 seconds/);
+      // Nothing of the line about the lost store is left, and nothing was scrolled away.
+      expect(back.join('\n')).not.toContain('old. The store');
+      expect(screen.above().length).toBe(scrolledOnce);
+      screen.type(ctrlC);
+      expect(await screen.ended).toBe(130);
+    },
+  );
 });
 
 describe.runIf(hasTerminal)('a question before something is changed', () => {
