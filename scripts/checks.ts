@@ -144,7 +144,7 @@ export const checks: Readonly<Record<string, Check>> = {
   },
   release: { run: ['node', 'tests/release/index.ts'], finds: 'a version that npm, pnpm, Yarn or Bun cannot install' },
   simulation: {
-    run: ['node', source, 'tests/protocol/simulate.ts', '--seeds', '300'],
+    run: ['node', source, 'tests/protocol/simulate.ts', '--seeds', '150'],
     runAtNight: ['node', source, 'tests/protocol/simulate.ts', '--minutes', '240'],
     finds: 'faults, clocks and processes in an order that exceeds the limit or breaks another promise',
   },

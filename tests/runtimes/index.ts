@@ -10,7 +10,7 @@ import { inParallel } from '@service-auth/test-tools/in-parallel';
 import { installPacked } from '@service-auth/test-tools/packages/packed';
 import { build } from 'esbuild';
 import { type Control, startControl } from './control.ts';
-import { engine, installEngines, isInstalled, nodes } from './engines.ts';
+import { engine, installEngines, isInstalled, triedNodes } from './engines.ts';
 import { runThroughProxy } from './proxies.ts';
 import type { Result } from './suite/cases.ts';
 import { coreInWorker, fetchInWorker, fetchWithoutWaitUntil, runInWorker, type WorkerSuite } from './worker.ts';
@@ -47,14 +47,14 @@ try {
     return () => runThroughProxy(consumer, file, [...argv, 'through-proxy.mjs'], env, heeded);
   };
   const runtimes: Runtime[] = [
-    ...nodes.flatMap(({ major, file }): Runtime[] => [
+    ...triedNodes.flatMap(({ major, file }): Runtime[] => [
       [`Node ${major}`, file, program(file, 'program.mjs')],
       [`Node ${major}, CommonJS`, file, program(file, 'program.cjs')],
       [`Node ${major}, fetch`, file, program(file, 'contract.mjs')],
       // Node 20 heeds no proxy, and none of them heeds ALL_PROXY.
       [`Node ${major}, proxy`, file, proxied(file, [], { NODE_USE_ENV_PROXY: '1' }, major === 20 ? 0 : 3)],
     ]),
-    ...nodes.slice(2).map(({ major, file }): Runtime => {
+    ...triedNodes.filter(({ major }) => major >= 24).map(({ major, file }): Runtime => {
       return [`Node ${major} --use-env-proxy`, file, proxied(file, ['--use-env-proxy'], {}, 3)];
     }),
     ['Bun, proxy', bun, proxied(bun, [], {}, 4)],

@@ -1,3 +1,4 @@
+import { byDay } from '@service-auth/test-tools/night';
 import { describe, expect, test } from 'vitest';
 import { errorPage } from '../src/contract/error-page.ts';
 import { createUsageReader, type ServiceAuth, type ServiceAuthOptions } from '../src/index.ts';
@@ -67,13 +68,15 @@ async function served({ clock }: Bed, auth: ServiceAuth): Promise<number> {
 }
 
 describe('processes that die while they ask for a token', () => {
-  test.each([
+  const paces = [
     ['durable', undefined, 3 * second, 4 * second, 40],
     ['replicated', undefined, 3 * second, 4 * second, 30],
     ['durable', undefined, 20 * second, 3 * minute, 40],
     ['replicated', 5 * second, 3 * second, 4 * second, 30],
     ['replicated', second, second, second, 30],
-  ] as const)(
+  ] as const;
+
+  test.each(byDay(paces, (pace) => pace === paces[1] || pace === paces[2]))(
     '%s store, timeoutMs %s, killed after %i ms, one every %i ms: at most %i tokens in three hours, then a token within two hours',
     async (durability, timeoutMs, livesMs, everyMs, most) => {
       const bed = await dyingFleet(durability);
@@ -102,11 +105,13 @@ describe('processes that die while they ask for a token', () => {
     expect(endpoint.requests.length - before).toBeLessThanOrEqual(40);
   });
 
-  test.each([
+  const losses = [
     ['durable', 60, 5, 2],
     // Three quarters are lost of the few, so some have to wait until tokens leave the window.
     ['replicated', 56, 75, 22],
-  ] as const)(
+  ] as const;
+
+  test.each(byDay(losses, ([durability]) => durability === 'durable'))(
     'of twelve audiences beside one that works, %s store: %i tokens are lost in six hours at most, the one never waits for longer than %i minutes, and all have a token %i hours after the end',
     async (durability, most, minutes, hours) => {
       const bed = await dyingFleet(durability);

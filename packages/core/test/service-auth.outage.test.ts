@@ -1,3 +1,4 @@
+import { byDay } from '@service-auth/test-tools/night';
 import { describe, expect, test } from 'vitest';
 import { type Bed, createBed, day, hour, minute, second } from './support/bed.ts';
 import { type Answer, answered, answering, failing, silent } from './support/scripted-endpoint.ts';
@@ -98,12 +99,14 @@ describe('after an outage of the token endpoint', () => {
     },
   );
 
-  test.each([
+  const crowds = [
     [1, 0],
     [12, 0],
     [30, 0],
     [30, 1],
-  ])(
+  ] as const;
+
+  test.each(byDay(crowds, ([audiences]) => audiences <= 12))(
     'that fails after five seconds, for ten hours, %d audiences that ask at once leave a quarter of the budget, %d others get their tokens within 80 minutes',
     async (audiences, healthy) => {
       const bed = createBed('durable');

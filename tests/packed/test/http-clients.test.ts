@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { byDay } from '@service-auth/test-tools/night';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { bundleContract, nestVersions, runContract } from '../consumer.ts';
 
@@ -25,7 +26,10 @@ describe.each([
   const consumer = join(inject('consumers'), folder);
   beforeAll(() => bundleContract(program, consumer));
 
-  test.each(nodes)('passes on Node $major', { timeout: 900_000 }, async (node) => {
+  // By day each Nest as most have it: the older one on the older Node.
+  const tried = byDay(nodes, ({ major }) => folder === 'all' || (folder === 'nest-10') === (major === 20));
+
+  test.each(tried)('passes on Node $major', { timeout: 900_000 }, async (node) => {
     const { passed, problems, missing } = await runContract(consumer, node);
     expect(problems).toEqual([]);
     expect(passed).toBeGreaterThan(50);

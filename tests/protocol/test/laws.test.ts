@@ -1,3 +1,4 @@
+import { byDay } from '@service-auth/test-tools/night';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { decodeRecord, encodeRecord } from '../../../packages/core/src/ledger/codec.ts';
 import { compact } from '../../../packages/core/src/ledger/compact.ts';
@@ -19,18 +20,8 @@ const terms = limits.terms.map((term) => termLimits(term, 'durable'));
 const reasons = ['cold', 'refresh', 'rejected', 'reset'] as const;
 
 /** The runs from whose records the laws are taken: resets, orders, what was said, more than 150 tokens, stores that go back or fork, clocks that are set. */
-const modes = [
-  'faults',
-  'many',
-  'alarms',
-  'said',
-  'failover',
-  'split',
-  'remembered',
-  'to-and-fro',
-  'leaps',
-  'disagree',
-];
+const all = ['faults', 'many', 'alarms', 'said', 'failover', 'split', 'remembered', 'to-and-fro', 'leaps', 'disagree'];
+const modes = byDay(all, (mode) => ['many', 'alarms', 'failover', 'leaps', 'disagree'].includes(mode));
 
 /** The same text for equal records, in whatever order their members come. */
 function canonical(value: unknown): string {

@@ -9,9 +9,9 @@ import { promiseOf } from '../src/shrink.ts';
 const seconds = 1_000;
 
 const kept = keptPlans();
-/** True if no plan before it broke this promise in its mode. */
+/** True if no plan before it broke this promise. */
 const isFirst = ({ broke, plan }: (typeof kept)[number]) =>
-  kept.find((each) => each.plan.mode === plan.mode && promiseOf(each.broke) === promiseOf(broke))?.plan === plan;
+  kept.find((each) => promiseOf(each.broke) === promiseOf(broke))?.plan === plan;
 
 // `pnpm check simulation` runs new seeds. A plan is run alone with: pnpm simulate --print --plan '…'
 test.each(byDay(kept, isFirst))('$broke: not again', { timeout: 60 * seconds }, async ({ plan }) => {
@@ -28,7 +28,7 @@ test('the same plan is the same run', async () => {
   expect(other.traceHash).not.toBe(first.traceHash);
 });
 
-test.each([3, 5, 7, 9, 12, 13])(
+test.each(byDay([3, 5, 7, 9, 12, 13], (seed) => seed < 5))(
   'what a provider says of its count changes nothing: seed %i',
   async (seed) => {
     const told = async (isMute: boolean) => {

@@ -33,7 +33,7 @@ const all = [
   'a replicated store, two of 8 always fail',
 ];
 const seed = 1;
-const byDayToo = ['12 of 13 always fail', 'a new record, an outage of 5 h', 'no connection for 10 h'];
+const byDayToo = ['12 of 13 always fail', 'no connection for 10 h'];
 const quick = byDay(all, (name) => byDayToo.includes(name));
 
 /** Callers wait no longer than docs/when-a-request-is-repeated.md says. */
