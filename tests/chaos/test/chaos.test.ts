@@ -7,7 +7,10 @@ import { storeKinds } from '../src/stores.ts';
 
 const seed = 2026;
 
-/** By day one with a server. The contract of stores finds a swap that does not compare, and the tests of @service-auth/file kill its processes. */
+/**
+ * By day one with a server. The contract of stores finds a swap that does not compare, and the
+ * tests of @service-auth/file kill its processes.
+ */
 const tried = byDay(storeKinds, (kind) => kind === 'redis');
 
 // One after the other, because each takes both cores of a small machine. `pnpm chaos` is the long run.

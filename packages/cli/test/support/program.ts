@@ -110,8 +110,8 @@ export function runProcess(args: readonly string[], world?: World): Promise<Outc
 }
 
 /**
- * Runs the program to its end. By day it runs in this process, from the present sources, which takes a tenth of the
- * time; by night, and in another folder, as a process of its own.
+ * Runs the program to its end. By day it runs in this process, from the present sources, which
+ * takes a tenth of the time; by night, and in another folder, as a process of its own.
  */
 export async function run(args: readonly string[], world: World = {}): Promise<Outcome> {
   if (isNight || world.cwd !== undefined) return runProcess(args, world);
