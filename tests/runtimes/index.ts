@@ -10,6 +10,7 @@ import { inParallel } from '@service-auth/test-tools/in-parallel';
 import { installPacked } from '@service-auth/test-tools/packages/packed';
 import { build } from 'esbuild';
 import { type Control, startControl } from './control.ts';
+import { runInEdgeRuntime } from './edge.ts';
 import { engine, installEngines, isInstalled, triedNodes } from './engines.ts';
 import { runThroughProxy } from './proxies.ts';
 import type { Result } from './suite/cases.ts';
@@ -35,9 +36,11 @@ try {
   writeFileSync(join(consumer, 'contract.mjs'), await bundle('contract.ts', 'esm'));
   writeFileSync(join(consumer, 'through-proxy.mjs'), await bundle('through-proxy.ts', 'esm'));
   const worker = await bundle('worker.ts', 'esm');
+  const script = await bundle('edge.ts', 'iife');
   const bun = engine(`@oven/bun-linux-${arch() === 'x64' ? 'x64' : 'aarch64'}/bin/bun`);
   const deno = engine(`@deno/linux-${arch()}-glibc/deno`);
   const miniflare = engine('miniflare/package.json');
+  const edge = engine('@edge-runtime/vm/package.json');
   const workerd = (name: string, date: string, suite: WorkerSuite): Runtime => [
     name,
     miniflare,
@@ -63,6 +66,7 @@ try {
     ['Bun, fetch', bun, program(bun, 'contract.mjs')],
     ['Deno', deno, program(deno, 'run', '--allow-net=127.0.0.1', 'program.mjs')],
     ['Deno, fetch', deno, program(deno, 'run', '--allow-all', 'contract.mjs')],
+    ['Edge Runtime of Vercel', edge, (control) => runInEdgeRuntime(edge, script, control)],
     workerd('workerd', '2026-07-01', coreInWorker),
     workerd('workerd, fetch', '2026-07-01', fetchInWorker),
     // Until September 2025 fetch took credentials along to other origins.
@@ -77,10 +81,10 @@ try {
   rmSync(consumer, { recursive: true, force: true });
 }
 
-/** The suite as one file. A worker takes our packages with it, programs import them. */
+/** The suite as one file. A worker and a script take our packages with them, programs import them. */
 async function bundle(
-  entry: 'program.ts' | 'contract.ts' | 'through-proxy.ts' | 'worker.ts',
-  format: 'esm' | 'cjs',
+  entry: 'program.ts' | 'contract.ts' | 'through-proxy.ts' | 'worker.ts' | 'edge.ts',
+  format: 'esm' | 'cjs' | 'iife',
 ): Promise<string> {
   const packed = (path: string) => join(consumer, `node_modules/@service-auth/${path}`);
   const alias = {
@@ -95,7 +99,9 @@ async function bundle(
     format,
     platform: 'neutral',
     write: false,
-    ...(entry === 'worker.ts' ? { external: ['cloudflare:*'], alias } : { external: ['@service-auth/*', 'node:*'] }),
+    ...(entry === 'worker.ts' || entry === 'edge.ts'
+      ? { external: ['cloudflare:*'], alias }
+      : { external: ['@service-auth/*', 'node:*'] }),
   });
   return outputFiles[0]?.text ?? '';
 }
