@@ -6,6 +6,7 @@
  * pnpm simulate --write                            writes the figures of docs/reliability.md
  * pnpm simulate --print --plan '{"mode":"faults","seed":1}'
  */
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { createServiceAuth } from '@service-auth/core';
@@ -81,7 +82,8 @@ function write(results: readonly (readonly [string, Figures])[], first: number):
     return [mode, modes[mode]?.about ?? '', ...counts.map((count) => count.toLocaleString('en'))];
   });
   const seeds = rows.at(-1)?.[2];
-  const note = `\`pnpm simulate --from ${first}\`, ${seeds} seeds, ${new Date().toISOString().slice(0, 10)}.`;
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
+  const note = `\`pnpm simulate --from ${first}\`, ${seeds} seeds, ${new Date().toISOString().slice(0, 10)}, commit ${commit}.`;
   const document = new URL('../../docs/data/simulation.json', import.meta.url);
   writeFileSync(document, `${JSON.stringify({ tables: [{ columns, rows }], note }, null, 2)}\n`);
 }
