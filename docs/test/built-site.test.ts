@@ -130,6 +130,35 @@ test('every page has a description of its own, for search engines and previews o
   }
 });
 
+/** The pages that a reader reaches from a page with so many clicks. */
+function reached(from: string, clicks: number): ReadonlySet<string> {
+  let found = new Set([from]);
+  for (let click = 0; click < clicks; click++) {
+    const links = [...found].flatMap((file) => {
+      const hrefs = [...(pages.get(file) ?? '').matchAll(/<a\s[^>]*href="([^"]+)"/g)];
+      return hrefs.map(([, href = '']) => targetOf(href, file)?.file);
+    });
+    found = new Set([...found, ...links.filter((file) => file !== undefined)]);
+  }
+  return found;
+}
+
+test.each([
+  ['my pods each fetch a token', 'start/index.html', '4-share-the-token-between-processes'],
+  ['how do I use it with Keycloak', 'servers.html', 'keycloak'],
+  ['how do I test my code', 'testing.html', 'with-mocks'],
+  ['what if Redis is down', 'packages/redis.html', 'questions'],
+  ['how do I rotate the secret', 'production.html', 'rotate-the-secret'],
+  ['where did the tokens go', 'issuance-limits.html', 'where-did-the-150-go'],
+  ['does it work with ky', 'packages/fetch.html', 'with-ky-openapi-fetch-and-ofetch'],
+  ['my limit is one per hour', 'set-your-limit.html', 'set-your-limit'],
+  ['why are only 75 of 150 usable', 'the-reserve.html', 'the-reserve'],
+  ['does it work with serverless functions', 'serverless.html', 'aws-lambda'],
+])('two clicks lead from the start page and from README to an answer: %s', (_, file, id) => {
+  expect([...(idsOf.get(file) ?? [])]).toContain(id);
+  for (const first of ['index.html', 'project/overview.html']) expect([...reached(first, 2)]).toContain(file);
+});
+
 test('every error code has an anchor of its own', () => {
   const codes = [...(pages.get('errors.html') ?? '').matchAll(/<h3[^>]*><code>(ERR_\w+)<\/code>/g)].map(
     ([, code = '']) => code,
