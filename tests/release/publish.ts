@@ -50,7 +50,7 @@ export async function publishCopy(folder: string, registry: Registry): Promise<P
     if (!isDeepStrictEqual(tags, { latest: expected, next: `${expected}-next.0` }))
       throw new Error(`${manifest.name} is published as ${JSON.stringify(tags)}.`);
   }
-  for (const document of ['README.md', 'CONTRIBUTING.md', 'docs/start/index.md']) {
+  for (const document of ['README.md', 'CONTRIBUTING.md', 'docs/releases.md', 'docs/start/index.md']) {
     if (/until the first release|tarballs of a clone|pnpm@12 tarballs/.test(readFileSync(join(copy, document), 'utf8')))
       throw new Error(`${document} still says how to install what is not released.`);
   }
