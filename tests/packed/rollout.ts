@@ -1,4 +1,5 @@
-// Two installed releases of the packages beside each other, over one store: each command is a process of one of them.
+// Two installed releases of the packages beside each other, over one store. Each command is a
+// process of one of them.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -22,9 +23,10 @@ export interface SharedStore {
 }
 
 /**
- * Deploys `after` where `before` runs, and takes it back, while the processes of the other one go on. Nobody needs a token more because of that, and
- * both say the same of what was spent. Returns the records that each one left.
- * @throws AssertionError if a process gets another token, a token too many is issued, or somebody counts otherwise
+ * Deploys `after` where `before` runs, and takes it back, while processes of the other one go on.
+ * That costs no token, and both say the same of what was spent. Returns the records that they left.
+ * @throws AssertionError if a process gets another token, a token too many is issued, or somebody
+ * counts otherwise
  */
 export async function rollOut(
   before: Release,
