@@ -57,9 +57,11 @@ try {
       // Node 20 heeds no proxy, and none of them heeds ALL_PROXY.
       [`Node ${major}, proxy`, file, proxied(file, [], { NODE_USE_ENV_PROXY: '1' }, major === 20 ? 0 : 3)],
     ]),
-    ...triedNodes.filter(({ major }) => major >= 24).map(({ major, file }): Runtime => {
-      return [`Node ${major} --use-env-proxy`, file, proxied(file, ['--use-env-proxy'], {}, 3)];
-    }),
+    ...triedNodes
+      .filter(({ major }) => major >= 24)
+      .map(({ major, file }): Runtime => {
+        return [`Node ${major} --use-env-proxy`, file, proxied(file, ['--use-env-proxy'], {}, 3)];
+      }),
     ['Bun, proxy', bun, proxied(bun, [], {}, 4)],
     ['Deno, proxy', deno, proxied(deno, ['run', '--allow-net', '--no-prompt'], {}, 4)],
     ['Bun', bun, program(bun, 'program.mjs')],
