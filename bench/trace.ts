@@ -60,7 +60,7 @@ function list(): string {
   const names = (paths: readonly string[]) =>
     paths.map((path) => `\`${path.replace('packages/core/src/', '').replace('packages/', '').replace('/src/', '/')}\``);
   return [
-    `A call without a token anywhere runs through ${files.length} files of core. To follow it, read these ${enough.length} in this order: ${names(enough).join(', ')}. Each of the others calls no other file, or one, outside of \`platform/\`.`,
+    `A call without a token anywhere runs through ${files.length} files of core. To follow it, read these ${enough.length}, in the order in which the call first enters them: ${names(enough).join(', ')}. The others help these, and call no other file, or one, outside of \`platform/\`: \`token/memory.ts\`, \`ledger/present.ts\` and \`ledger/settle.ts\` decide alone.`,
     `A 401 in axios runs through ${more.length} more: ${names(more).join(', ')}.`,
   ].join('\n\n');
 }

@@ -39,9 +39,9 @@ const additions: Readonly<Record<string, Addition>> = {
   'a durability': inUnion('added_durability', 'ledger/limits.ts', "type StoreDurability = 'process'"),
   'a meaning of an answer': inUnion('added_meaning', 'ledger/settle.ts', "'rate_limited' | 'unavailable'"),
   'an outcome': inUnion('added_outcome', 'ledger/record.ts', "kind: 'unreached'"),
-  'a rule of pace': inUnion('added_rule', 'ledger/pace.ts', "| 'limit'"),
+  'a kind of hold': inUnion('added_rule', 'ledger/pace.ts', "| 'limit'"),
   'a figure of `service-auth usage`': inObject('addedFigure', 'usage/usage.ts', 'Usage'),
-  'a header of the answer': inUnion('added_header', 'contract/events.ts', "type QuotaOwner = 'client'"),
+  'an owner of a quota': inUnion('added_header', 'contract/events.ts', "type QuotaOwner = 'client'"),
   'a member of a window': inObject('addedToWindow', 'ledger/record.ts', 'Term'),
 };
 

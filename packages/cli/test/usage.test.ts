@@ -131,7 +131,7 @@ test.for([
   });
 });
 
-test('the schema knows every reason of a refusal, and every kind of hold', () => {
+test('the schema knows every figure, every reason of a refusal, and every kind of hold', () => {
   const reasons: Readonly<Record<NonNullable<Usage['refusedBecause']>, true>> = {
     limit: true,
     backoff: true,
@@ -148,6 +148,7 @@ test('the schema knows every reason of a refusal, and every kind of hold', () =>
     renewal: true,
   };
   const { properties } = schema;
+  expect(Object.keys(properties)).toEqual(expect.arrayContaining(Object.keys(usageJson(usageOf(series(1, 60, { reason: 'cold' }))))));
   expect(new Set(properties.refusedBecause.enum)).toEqual(new Set(Object.keys(reasons)));
   expect(new Set(properties.holds.items.properties.kind.enum)).toEqual(new Set(Object.keys(kinds)));
 });

@@ -9,7 +9,7 @@ interface Insurance {
   readonly share: number;
   /**
    * The number of losses of the record that the reserve covers. Infinity: the record ends with its
-   * process.
+   * process, which nobody else shares, so a new one may spend all usable tokens.
    */
   readonly losses: number;
 }

@@ -128,7 +128,10 @@ export interface StoredToken {
   readonly renewAfter?: number | undefined;
 }
 
-/** One window of the agreement with the provider. These members are its identity. */
+/**
+ * One window of the agreement with the provider. These members are its identity: what people alone
+ * read belongs to {@link StatedTerm}.
+ */
 export interface Term {
   readonly tokens: number;
   readonly windowMs: number;

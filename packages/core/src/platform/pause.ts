@@ -13,39 +13,35 @@ export const maxPauseMs = (delayMs: number): number => Math.ceil(delayMs * 1.5);
 export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   let cancel = () => {};
   const over = new Promise<void>((resolve) => {
-    cancel = clock.setTimer(resolve, Math.ceil(delayMs * (0.5 + Math.random())), background);
+    cancel = setTimer(clock, Math.ceil(delayMs * (0.5 + Math.random())), () => resolve());
   });
   return abortable(over, signal).finally(cancel);
 }
 
-/** Measures the time in which the event loop runs. */
-export interface Stopwatch {
-  ms(): number;
-  stop(): void;
-}
+const lateMs = 10;
 
-const tickMs = 1_000;
+/** How long the event loop stood still, by its clock, and when a timer fired last. */
+const standstills = new WeakMap<Clock, { ms: number; firedAt: number }>();
 
 /**
- * Starts a stopwatch. It reads the clock each second. If more time has passed, the event loop stood
- * still, and only one second counts.
+ * Returns how long the event loop has stood still since the process began, in milliseconds: a timer
+ * of this file was due and did not fire.
  */
-export function createStopwatch(clock: Clock): Stopwatch {
-  let total = 0;
-  let since = clock.monotonic();
-  let cancel = () => {};
-  const ms = () => {
+export function standstillMs(clock: Clock): number {
+  return standstills.get(clock)?.ms ?? 0;
+}
+
+/** Sets a timer in the background. `callback` gets the milliseconds by which it fires late. */
+function setTimer(clock: Clock, delayMs: number, callback: (late: number) => void): () => void {
+  const dueAt = clock.monotonic() + delayMs;
+  const fire = () => {
     const now = clock.monotonic();
-    total += Math.min(tickMs, now - since);
-    since = now;
-    return total;
+    const { ms, firedAt } = standstills.get(clock) ?? { ms: 0, firedAt: dueAt };
+    const stoodStillMs = now - Math.max(dueAt, firedAt);
+    standstills.set(clock, { ms: stoodStillMs > lateMs ? ms + stoodStillMs : ms, firedAt: now });
+    callback(now - dueAt);
   };
-  const tick = () => {
-    ms();
-    cancel = clock.setTimer(tick, tickMs, background);
-  };
-  tick();
-  return { ms, stop: () => cancel() };
+  return clock.setTimer(fire, delayMs, background);
 }
 
 /** The result of {@link within} after the deadline. */
@@ -76,7 +72,6 @@ export async function within<Result>(
 }
 
 const parts = 8;
-const lateMs = 10;
 
 /**
  * Calls back after `delayMs`, which it divides into eight parts. An event loop that stood still
@@ -91,19 +86,13 @@ function setDeadline(clock: Clock, delayMs: number, callback: () => void): () =>
   let cancel = () => {};
   const next = () => {
     const waitMs = leftMs > 0 ? Math.min(partMs, leftMs) : partMs;
-    const dueAt = clock.monotonic() + waitMs;
-    cancel = clock.setTimer(
-      () => {
-        leftMs -= waitMs;
-        if (leftMs > 0) return next();
-        const isLate = clock.monotonic() - dueAt > lateMs;
-        extra -= 1;
-        if (isLate && extra >= 0) next();
-        else callback();
-      },
-      waitMs,
-      background,
-    );
+    cancel = setTimer(clock, waitMs, (late) => {
+      leftMs -= waitMs;
+      if (leftMs > 0) return next();
+      extra -= 1;
+      if (late > lateMs && extra >= 0) next();
+      else callback();
+    });
   };
   next();
   return () => cancel();

@@ -1,8 +1,9 @@
 import { confirms, type Decision, decide, type Query } from '../ledger/decide.ts';
 import { isJustOrdered } from '../ledger/orders.ts';
 import { isOpen } from '../ledger/record.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Instant } from '../platform/instant.ts';
-import { createStopwatch, maxPauseMs, pause, type Stopwatch } from '../platform/pause.ts';
+import { maxPauseMs, pause, standstillMs } from '../platform/pause.ts';
 import { randomId } from '../record/seal.ts';
 import { toLocalTime, type View } from '../record/view.ts';
 import type { AttemptResult } from './memory.ts';
@@ -31,22 +32,9 @@ interface Decided {
  * The functions in `ledger/` decide. Rejects with the errors of `getToken()`.
  */
 export async function runAttempt(parts: ClientParts, given: AttemptInput, signal: AbortSignal): Promise<AttemptResult> {
-  const stopwatch = createStopwatch(parts.settings.clock);
-  try {
-    return await attemptWithin(parts, given, signal, createPatience(stopwatch));
-  } finally {
-    stopwatch.stop();
-  }
-}
-
-async function attemptWithin(
-  parts: ClientParts,
-  given: AttemptInput,
-  signal: AbortSignal,
-  patience: Patience,
-): Promise<AttemptResult> {
   const { settings, sharedRecord, settlement, secrets, usableTokens, leaseMs } = parts;
   const { tokenName: name, clock, instance } = settings;
+  const patience = createPatience(clock);
   const onWait = (wait: Wait) => {
     patience.begin(wait.waitsFor);
     given.onWait(wait);
@@ -186,12 +174,14 @@ interface Patience {
   longest(): readonly [Waited, number];
 }
 
-function createPatience(stopwatch: Stopwatch): Patience {
+function createPatience(clock: Clock): Patience {
+  const awakeMs = () => clock.monotonic() - standstillMs(clock);
+  const begunAt = awakeMs();
   const waited = new Map<Waited, number>();
   let present: Waited = 'store';
-  let since = 0;
+  let since = begunAt;
   const begin = (next: Waited) => {
-    const now = stopwatch.ms();
+    const now = awakeMs();
     waited.set(present, (waited.get(present) ?? 0) + now - since);
     present = next;
     since = now;
@@ -200,7 +190,7 @@ function createPatience(stopwatch: Stopwatch): Patience {
     begin,
     waitedMs() {
       begin(present);
-      return since;
+      return since - begunAt;
     },
     longest: () => [...waited].reduce((most, one) => (one[1] > most[1] ? one : most)),
   };

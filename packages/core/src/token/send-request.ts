@@ -182,8 +182,7 @@ function isRepeated(
   if (hash === undefined) return false;
   const { resetUpTo = 0, resetHash } = stateOf(record, name);
   if (resetHash === hash) return true;
-  // Only the clock of the store counts, because the clocks of this machine may have been set. An
-  // endpoint may round `expires_in` up.
+  // Only the clock of the store counts, because the clocks of this machine may have been set.
   const expiresAt = now + sentAt.monotonic - readAt.monotonic + lifetimeMs;
   // An endpoint may round `expires_in` up by a second.
   const mayRepeat = (until: number) => couldNotOpen || (reason !== 'rejected' && expiresAt - second < until);
