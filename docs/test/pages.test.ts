@@ -55,3 +55,12 @@ test('the page about performance begins with every goal that is missed', () => {
     true,
   ]);
 });
+
+test('the comparison begins with the day that was played, figure by figure', () => {
+  const page = pages.find(({ path }) => path === 'docs/comparison.md');
+  const first = page?.lines.findIndex((line) => line.startsWith('|')) ?? -1;
+  const shown = page?.lines.slice(first, page.lines.indexOf('', first)).map((line) => line.slice(2, -2).split(' | '));
+  const [, played] = readMeasured('performance/same-day').tables;
+  expect(played?.rows.length).toBe(8);
+  expect(shown?.filter((_, index) => index !== 1)).toEqual([played?.columns, ...(played?.rows ?? [])]);
+});
