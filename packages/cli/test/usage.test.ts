@@ -148,7 +148,9 @@ test('the schema knows every figure, every reason of a refusal, and every kind o
     renewal: true,
   };
   const { properties } = schema;
-  expect(Object.keys(properties)).toEqual(expect.arrayContaining(Object.keys(usageJson(usageOf(series(1, 60, { reason: 'cold' }))))));
+  expect(Object.keys(properties)).toEqual(
+    expect.arrayContaining(Object.keys(usageJson(usageOf(series(1, 60, { reason: 'cold' }))))),
+  );
   expect(new Set(properties.refusedBecause.enum)).toEqual(new Set(Object.keys(reasons)));
   expect(new Set(properties.holds.items.properties.kind.enum)).toEqual(new Set(Object.keys(kinds)));
 });

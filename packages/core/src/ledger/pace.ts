@@ -86,17 +86,17 @@ export interface Hold {
  * Returns all holds of a token request, also those that have ended. The five rules are those of
  * docs/when-a-request-is-repeated.md. `limitHold` and `renewalHolds` are none of them.
  *
- * 1. Back-off, in `failureHolds` and `lostHolds`. After failures in a row, the requests for a token wait for 1, 2, 4 … seconds, and
- *    for 15 minutes at most. All requests wait in the same way, for 5 minutes at most, after
- *    requests of unknown outcome in a row, for whatever token.
+ * 1. Back-off, in `failureHolds` and `lostHolds`. After failures in a row, the requests for a token
+ *    wait for 1, 2, 4 … seconds, and for 15 minutes at most. All requests wait in the same way, for
+ *    5 minutes at most, after requests of unknown outcome in a row, for whatever token.
  * 2. Sparing, in the same holds. Once an eighth of the usable tokens is lost, requests become rare:
  *    see `sparedUntil`.
  * 3. Later, in `laterHolds`. If an answer says when to try again, the whole fleet waits until then.
- * 4. Refusals, in `refusalHolds`. A refused request is repeated after 5, 10, then 15 minutes. If the client was
- *    refused, the requests for all tokens wait. A refusal of the credentials is for their secret
- *    alone; one of the address is for every secret.
- * 5. 401s, in `rejectionHolds`. The renewals of a token after them are 1, 2, 4 … 60 minutes apart. The first one comes
- *    at once, and so does the renewal of a token that died.
+ * 4. Refusals, in `refusalHolds`. A refused request is repeated after 5, 10, then 15 minutes. If the
+ *    client was refused, the requests for all tokens wait. A refusal of the credentials is for their
+ *    secret alone; one of the address is for every secret.
+ * 5. 401s, in `rejectionHolds`. The renewals of a token after them are 1, 2, 4 … 60 minutes apart.
+ *    The first one comes at once, and so does the renewal of a token that died.
  *
  * THE LAW: each instant depends on the record alone, never on the present. What is allowed stays
  * allowed, and what is denied stays denied until its instant, until somebody writes or a request
