@@ -40,6 +40,8 @@ export default defineConfig({
     nav: navigation(),
     sidebar: sidebar(),
     outline: [2, 3],
+    // A screen reader reads the words that are shown.
+    notFound: { linkLabel: 'Take me home', linkText: 'Take me home' },
     search: { provider: 'local', options: search },
     socialLinks: [{ icon: 'github', link: repositoryUrl }],
     editLink: { pattern: `${repositoryUrl}/edit/main/docs/:path` },

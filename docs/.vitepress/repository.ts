@@ -46,10 +46,11 @@ function gitHubLink(file: string): string {
   return `${repositoryUrl}/${kind}/main/${file}`;
 }
 
-/** Returns the text of a document that lies outside of docs, with the links of its page. */
+/** Returns the text of a document that lies outside of docs, with the links and the pictures of its page. */
 export function readAsPage(file: string): string {
   const text = readFileSync(join(root, file), 'utf8');
   return text
-    .replace(/\]\(([^)\s]+)\)/g, (_, target: string) => `](${siteLink(target, file)})`)
+    .replace(/(?<=!\[[^\]]*\]\()docs\//g, '../')
+    .replace(/(?<!!\[[^\]]*)\]\(([^)\s]+)\)/g, (_, target: string) => `](${siteLink(target, file)})`)
     .replace(/(src|srcset)="docs\//g, '$1="../');
 }

@@ -92,9 +92,9 @@ export interface Hold {
  * 2. Sparing, in the same holds. Once an eighth of the usable tokens is lost, requests become rare:
  *    see `sparedUntil`.
  * 3. Later, in `laterHolds`. If an answer says when to try again, the whole fleet waits until then.
- * 4. Refusals, in `refusalHolds`. A refused request is repeated after 5, 10, then 15 minutes. If the
- *    client was refused, the requests for all tokens wait. A refusal of the credentials is for their
- *    secret alone; one of the address is for every secret.
+ * 4. Refusals, in `refusalHolds`. A refused request is repeated after 5, 10, then 15 minutes. If
+ *    the client was refused, the requests for all tokens wait. A refusal of the credentials is for
+ *    their secret alone; one of the address is for every secret.
  * 5. 401s, in `rejectionHolds`. The renewals of a token after them are 1, 2, 4 … 60 minutes apart.
  *    The first one comes at once, and so does the renewal of a token that died.
  *
