@@ -9,7 +9,7 @@ import { startBrowser } from './support/browser.ts';
 const browser = await orSkip(startBrowser);
 
 /** Every drawn picture of the pages, light and dark. */
-const pictures = ['command-line', 'drawings', 'performance', 'site'].flatMap((folder) => {
+const pictures = ['command-line', 'drawings', 'observability', 'performance', 'site'].flatMap((folder) => {
   const files = readdirSync(new URL(`../${folder}/`, import.meta.url)).filter((file) => file.endsWith('.svg'));
   return files.map((file) => `${folder}/${file}`);
 });
