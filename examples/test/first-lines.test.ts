@@ -1,6 +1,6 @@
 // The first lines that a reader copies: each tab of the page "Get started" and the first block of each client's page is compiled and run as it is.
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startTestService } from '@service-auth/testing';
@@ -84,7 +84,7 @@ test.each(firstLines)('%s calls the API with one token, and ends', { timeout: 30
   onTestFinished(() => service.close());
   const program = join(folder, `${programOf([name, code])}.mjs`);
   const { stderr } = await run(process.execPath, ['--conditions=@service-auth/source', program], {
-    env: { ...process.env, ...service.env },
+    env: { ...process.env, ...service.env, XDG_CACHE_HOME: mkdtempSync(join(folder, 'cache-')) },
     timeout: 25_000,
   });
   expect(stderr).toBe('');
