@@ -253,9 +253,8 @@ function object<Part>(shape: Shape<Part>): Read<Part> {
   const members = Object.entries(shape) as [string, Read<unknown>][];
   return (wire) => {
     checkObject(wire);
-    const part: Record<string, unknown> = {};
-    for (const [name, read] of members) part[name] = read(Object.hasOwn(wire, name) ? wire[name] : undefined);
-    return part as Part;
+    const own = (name: string) => (Object.hasOwn(wire, name) ? wire[name] : undefined);
+    return Object.fromEntries(members.map(([name, read]) => [name, read(own(name))])) as Part;
   };
 }
 

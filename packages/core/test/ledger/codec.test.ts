@@ -73,6 +73,15 @@ describe('a record that was written and read', () => {
     expect(readBack({ record: full, text: ' '.repeat(4_000_001) })).toBe('damaged');
   });
 
+  test('has its own members, whatever a polluted prototype does when one is set', () => {
+    const text = encodeRecord(full);
+    Object.defineProperty(Object.prototype, 'sequence', { get: () => 9, set() {}, configurable: true });
+    const read = decodeRecord(text) as LedgerRecord;
+    const hasOwn = Object.hasOwn(read, 'sequence');
+    Reflect.deleteProperty(Object.prototype, 'sequence');
+    expect([hasOwn, read.sequence]).toEqual([true, full.sequence]);
+  });
+
   test('has no member that this release does not know', () => {
     // The names of tokens and of secrets are no members.
     const later = JSON.parse(jsonOf(full), (name, part) => {
