@@ -31,7 +31,7 @@ export async function tryNestjsApp(node: string, argv: string[]): Promise<void> 
       NO_COLOR: '1',
       PORT: '0',
     },
-    timeout: 15_000,
+    timeout: 60_000,
   });
   try {
     await use(app, service);
