@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 import { createServiceAuth } from '@service-auth/core';
 import { type Figures, type Finding, noFigures, sum } from './src/campaign.ts';
 import { keep } from './src/kept-plans.ts';
-import { modes } from './src/modes.ts';
+import { isPromised, modes } from './src/modes.ts';
 import { type Plan, run } from './src/run.ts';
 import { neverHappened, promisedModes, simulate } from './src/simulation.ts';
 
@@ -66,7 +66,7 @@ async function explore(): Promise<number> {
   );
 
   if (values.write) write([...results, ['**all**', total]], first);
-  const bugs = total.findings.filter(({ plan }) => modes[plan.mode]?.promised);
+  const bugs = total.findings.filter(({ plan }) => isPromised(plan.mode));
   for (const finding of bugs) report(finding);
   keep(bugs);
   // What is rare happens in a thousand seeds, and need not in fewer.

@@ -1,7 +1,7 @@
 import { day, hour, minute, second } from './judge/units.ts';
 import type { Mode } from './mode.ts';
 import type { Random } from './random.ts';
-import { type Agreement, drawn, everything, hourly, type Phase, rarer, type Settings, type Term } from './settings.ts';
+import { type Agreement, everything, hourly, type Phase, rarer, type Settings, type Term } from './settings.ts';
 
 const per = (tokens: number, windowMs: number): Term => ({ tokens, windowMs });
 const agreed = (...windows: readonly Term[]): Agreement => ({ windows, reserve: 0 });
@@ -28,28 +28,25 @@ const pairs: readonly (readonly [Agreement, Agreement])[] = [
 export const agreementModes: Readonly<Record<string, Mode>> = {
   windows: {
     about: 'agreements of several windows, such as 10 tokens an hour and 50 a day',
-    promised: true,
     weight: 2,
-    settings: (random) =>
-      drawn(random, {
-        ...withinMinutes,
-        phases: [{ fromMs: 0, agreements: [random.pick(several)] }],
-        lifetimeMs: Math.round(random.between(3, 60)) * minute,
-        callEveryMs: random.between(3, 30) * minute,
-        faultsForMs: random.between(1.1, 2) * day,
-        rates: rarer(0.5),
-      }),
+    settings: (random) => ({
+      ...withinMinutes,
+      phases: [{ fromMs: 0, agreements: [random.pick(several)] }],
+      lifetimeMs: Math.round(random.between(3, 60)) * minute,
+      callEveryMs: random.between(3, 30) * minute,
+      faultsForMs: random.between(1.1, 2) * day,
+      rates: rarer(0.5),
+    }),
   },
   disagree: {
     about: 'processes whose agreements differ for days',
-    promised: true,
     weight: 2,
     settings: (random) => {
       const agreements = random.pick(pairs);
       // Without faults of the store and of processes, a process that reads declares.
       const calm = { token_reply_lost: 0.03, token_5xx_before: 0.03, api_401: 0.01, caller_aborts: 0.02 };
       const declares = random.chance(0.6);
-      return drawn(random, {
+      return {
         ...withinMinutes,
         processes: random.integer(2, 5),
         phases: [{ fromMs: 0, agreements: random.chance(0.5) ? agreements : agreements.toReversed() }],
@@ -58,25 +55,22 @@ export const agreementModes: Readonly<Record<string, Mode>> = {
         faultsForMs: random.between(1.2, 2.5) * day,
         rates: declares ? calm : rarer(0.5),
         declares,
-      });
+      };
     },
   },
   rollout: {
     about: 'rollouts of other agreements and back again, also of windows that are longer than what the record knows',
-    promised: true,
     weight: 2,
     settings: (random) => (random.chance(0.5) ? longer(random) : shorter(random)),
   },
   inherit: {
     about:
       'clients that inherit the agreement: alone in a new record, and before, beside and after processes whose limit is larger or smaller than the default',
-    promised: true,
     weight: 4,
     settings: (random) => (random.chance(0.2) ? longer(random, Number.POSITIVE_INFINITY) : inherited(random)),
   },
   small: {
     about: '4 to 20 tokens in a window or two, and a store that loses everything, or goes back',
-    promised: true,
     settings: (random) => {
       const durability = random.pick(['durable', 'replicated'] as const);
       const tokens = random.integer(4, 20);
@@ -86,7 +80,7 @@ export const agreementModes: Readonly<Record<string, Mode>> = {
         [per(Math.ceil(tokens / 3), hour / 3), per(tokens, hour)],
       ]);
       const loss = durability === 'durable' ? 'store_wiped' : random.pick(['store_wiped', 'store_regressed'] as const);
-      return drawn(random, {
+      return {
         ...hourly,
         tokens,
         durability,
@@ -97,18 +91,17 @@ export const agreementModes: Readonly<Record<string, Mode>> = {
         rates: { ...everything, [loss]: 3, reset: 6 },
         // After each loss at least one token may be issued, so the reserve pays for as many losses as it has tokens.
         lossesPerWindow: durability === 'durable' || loss === 'store_regressed' ? 1 : Math.min(3, reserveOf(windows)),
-      });
+      };
     },
   },
   short: {
     about: 'windows of 1 to 20 minutes, and requests that issue a token up to six minutes later',
-    promised: true,
     weight: 2,
     settings: (random) => {
       const windowMs = Math.round(20 ** random.next()) * minute;
       const tokens = random.integer(2, 12);
       const windows = random.pick([[per(tokens, windowMs)], [per(tokens, windowMs), per(3 * tokens, hour)]]);
-      return drawn(random, {
+      return {
         tokens,
         windowMs,
         phases: [{ fromMs: 0, agreements: [{ windows, reserve: 0 }] }],
@@ -119,30 +112,30 @@ export const agreementModes: Readonly<Record<string, Mode>> = {
         rates: { ...rarer(0.1), token_request_late: 0.2, freeze_at_send: 0.1, api_401: 0.01 },
         maxFreezeMs: minute,
         maxQueueMs: 5.5 * minute,
-      });
+      };
     },
   },
 };
 
 /** Another agreement every day or two. In some of that time nobody needs a token, so the record is only read. */
-function shorter(random: Random): Settings {
+function shorter(random: Random): Partial<Settings> {
   const pool = [...several, ...pairs.flat()];
   const stepMs = random.between(0.3, 2.2) * day;
   const phases = Array.from({ length: random.integer(2, 4) }, (_, index): Phase => {
     const lifetimeMs = random.chance(0.3) ? 2 * day : Math.round(random.between(5, 60)) * minute;
     return { fromMs: index * stepMs, agreements: [random.pick(pool)], lifetimeMs };
   });
-  return drawn(random, {
+  return {
     ...withinMinutes,
     phases,
     callEveryMs: random.between(5, 30) * minute,
     faultsForMs: phases.length * stepMs,
     rates: rarer(0.2),
-  });
+  };
 }
 
 /** Some of the processes inherit the agreement, and for some of the time all of them do. The default allows fewer tokens than most of these need. */
-function inherited(random: Random): Settings {
+function inherited(random: Random): Partial<Settings> {
   const agreements = random.pick([
     [agreed(per(40, hour))],
     [agreed(per(20, hour / 2), per(300, day))],
@@ -158,7 +151,7 @@ function inherited(random: Random): Settings {
     const isAlone = random.chance(index === 0 ? 0.7 : 0.3);
     return { fromMs: index * stepMs, agreements, inheriting: isAlone ? processes : random.integer(0, processes - 1) };
   });
-  return drawn(random, {
+  return {
     ...withinMinutes,
     processes,
     phases,
@@ -166,11 +159,11 @@ function inherited(random: Random): Settings {
     callEveryMs: isHurried ? random.between(15, 60) * second : random.between(3, 12) * minute,
     faultsForMs: phases.length * stepMs,
     rates: rarer(0.3),
-  });
+  };
 }
 
 /** A window of weeks, which comes after a time in which the record only had to know a day. In that time so many processes inherit the agreement. */
-function longer(random: Random, inheriting = 0): Settings {
+function longer(random: Random, inheriting = 0): Partial<Settings> {
   const long = { windows: [per(12, random.integer(18, 24) * day)], reserve: 4 };
   const daily = agreed(per(4, day));
   const beforeMs = random.between(14, 20) * day;
@@ -178,7 +171,7 @@ function longer(random: Random, inheriting = 0): Settings {
     { fromMs: 0, agreements: [daily], lifetimeMs: Math.round(random.between(30, 60)) * hour, inheriting },
     { fromMs: beforeMs, agreements: [long], lifetimeMs: Math.round(random.between(2, 12)) * hour },
   ];
-  return drawn(random, {
+  return {
     tokens: 4,
     processes: random.integer(1, 3),
     audiences: ['api'],
@@ -186,7 +179,7 @@ function longer(random: Random, inheriting = 0): Settings {
     callEveryMs: random.between(1, 6) * hour,
     faultsForMs: beforeMs + random.between(2, 10) * day,
     rates: rarer(0.05),
-  });
+  };
 }
 
 /** Returns the tokens that the smallest window of a replicated store keeps back. */

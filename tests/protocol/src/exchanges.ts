@@ -31,7 +31,7 @@ export function createExchanges(
   store: SimulatedStore,
 ): Exchanges {
   const abroad = strangers.map(({ clientId, authUrl }, index) => {
-    const theirs = createSimulatedStore(world, 0, () => {});
+    const theirs = createSimulatedStore(world);
     const machine = createMachine(world, `stranger${index}`, random.integer(0, 10 * minute));
     const base = { clientId, authUrl, clientSecret: 'CANARY-secret-1', storeKey: sharedStoreKey, clock: machine.clock };
     const reach = {

@@ -1,76 +1,27 @@
+import { second } from './judge/units.ts';
+import type { Machine } from './machine.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
 /** The faults of one call, or during one. */
 export const callFaults = [
-  'store_refused',
-  'load_fails_once',
-  'store_request_lost',
-  'store_request_late',
-  'store_duplicated',
-  'store_reply_lost',
-  'store_reply_late',
-  'store_reply_error',
-  'token_unreachable',
-  'token_request_lost',
-  'token_request_late',
-  'token_reply_lost',
-  'token_reply_late',
-  'token_5xx_before',
-  'token_5xx_after',
-  'token_broken_after',
-  'token_answer_thrown',
-  'token_refusal_endless',
-  'token_garbled',
-  'token_cached',
-  'token_refused',
-  'token_rate_limited',
-  'token_unavailable',
-  'token_redirected',
-  'crash_at_call',
-  'crash_at_send',
-  'freeze_at_call',
-  'freeze_at_send',
-  'sleep_at_call',
-  'sleep_at_send',
-  'blocked_at_call',
-  'blocked_at_send',
-  'api_401',
-  'caller_aborts',
-  'secret_source_fails',
-  'random_repeated',
+  ...['store_refused', 'load_fails_once', 'store_request_lost', 'store_request_late', 'store_duplicated'],
+  ...['store_reply_lost', 'store_reply_late', 'store_reply_error'],
+  ...['token_unreachable', 'token_request_lost', 'token_request_late', 'token_reply_lost', 'token_reply_late'],
+  ...['token_5xx_before', 'token_5xx_after', 'token_broken_after', 'token_answer_thrown', 'token_refusal_endless'],
+  ...['token_garbled', 'token_cached', 'token_refused', 'token_rate_limited', 'token_unavailable', 'token_redirected'],
+  ...['crash_at_call', 'crash_at_send', 'freeze_at_call', 'freeze_at_send'],
+  ...['sleep_at_call', 'sleep_at_send', 'blocked_at_call', 'blocked_at_send'],
+  ...['api_401', 'caller_aborts', 'secret_source_fails', 'random_repeated'],
 ] as const;
 
 /** The faults that can occur at any time. */
 export const timedFaults = [
-  'crash',
-  'freeze',
-  'sleep',
-  'sleep_long',
-  'close',
-  'wall_clock_step',
-  'blocked',
-  'partition',
-  'store_outage',
-  'endpoint_outage',
-  'store_clock_step',
-  'store_clock_wild',
-  'store_clock_set_back',
-  'store_clock_set_right',
-  'store_clock_leap',
-  'store_wiped',
-  'store_regressed',
-  'store_restored',
-  'spent_said',
-  'spent_said_falsely',
-  'store_discards',
-  'split_brain',
-  'retry_ordered',
-  'tokens_exchanged',
-  'reset',
-  'reset_by_all',
-  'revoked',
-  'secret_rotated',
+  ...['crash', 'freeze', 'sleep', 'sleep_long', 'close', 'wall_clock_step', 'blocked'],
+  ...['partition', 'store_outage', 'endpoint_outage'],
+  ...['store_clock_step', 'store_clock_wild', 'store_clock_set_back', 'store_clock_set_right', 'store_clock_leap'],
+  ...['store_wiped', 'store_regressed', 'store_restored', 'spent_said', 'spent_said_falsely', 'store_discards'],
+  ...['split_brain', 'retry_ordered', 'tokens_exchanged', 'reset', 'reset_by_all', 'revoked', 'secret_rotated'],
 ] as const;
 
 export type CallFault = (typeof callFaults)[number];
@@ -156,4 +107,14 @@ export function createDice(world: World, random: Random, rates: Rates, windowMs:
       return total;
     },
   };
+}
+
+/** Standing still or dying just before or just after a call leaves. Says whether it leaves. */
+export function interrupt(dice: Dice, machine: Machine, at: 'call' | 'send', maxMs: number): boolean {
+  if (dice.roll(`freeze_at_${at}`)) machine.freeze(dice.of(`freeze_at_${at}`).between(second, maxMs));
+  if (dice.roll(`sleep_at_${at}`)) machine.sleep(dice.of(`sleep_at_${at}`).between(second, maxMs));
+  if (dice.roll(`blocked_at_${at}`)) machine.block(dice.of(`blocked_at_${at}`).between(1, 30) * second);
+  if (!dice.roll(`crash_at_${at}`)) return true;
+  machine.kill();
+  return dice.of(`crash_at_${at}`).chance(0.6);
 }

@@ -19,7 +19,11 @@ export async function aside<Result>(work: () => Promise<Result>): Promise<Result
  * `random`, and `crypto.subtle` is a toy that answers by microtask. The real one answers from other threads, which no seed can order.
  * If `repeats` returns true, bytes are drawn that were drawn before, as by a process that was resumed from the same image of memory as another one.
  */
-export function seedGlobals(random: Random, repeats: () => boolean, timer: () => number): () => void {
+export function seedGlobals(
+  random: Random,
+  repeats: () => boolean = () => false,
+  timer: () => number = ticking(),
+): () => void {
   const originalRandom = Math.random;
   const [dateNow, performanceNow] = [Date.now, performance.now];
   const originalStackTraceLimit = Error.stackTraceLimit;
@@ -51,6 +55,12 @@ export function seedGlobals(random: Random, repeats: () => boolean, timer: () =>
     Error.stackTraceLimit = originalStackTraceLimit;
     Object.defineProperty(globalThis, 'crypto', original);
   };
+}
+
+/** Never shows the same time twice. */
+function ticking(): () => number {
+  let draws = 0;
+  return () => draws++ / 1_024;
 }
 
 interface ToyKey {

@@ -1,15 +1,8 @@
-import type { Clock } from '@service-auth/core';
+import type { Process } from './judge/scene.ts';
 import type { World } from './world.ts';
 
 /** A process on a machine of its own: it can stand still, sleep and die, and its clocks are its own. */
-export interface Machine {
-  readonly name: string;
-  readonly alive: boolean;
-  /** True time at which it goes on, if it stands still. */
-  readonly frozenUntil: number;
-  /** For how long its event loop has stood still so far. */
-  readonly blockedMs: number;
-  readonly clock: Clock;
+export interface Machine extends Process {
   /** Runs `event` once the machine runs: later if it stands still, never if it is dead. */
   deliver(event: () => void): void;
   /** Stops the process, like SIGSTOP: its clocks go on. */
@@ -20,8 +13,6 @@ export interface Machine {
   sleep(durationMs: number): void;
   /** Sets the wall clock. */
   stepWall(byMs: number): void;
-  /** True time at which it was set last. */
-  readonly wallSetAt: { readonly forward: number; readonly back: number };
   kill(): void;
 }
 

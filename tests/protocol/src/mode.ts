@@ -4,9 +4,10 @@ import type { Settings } from './settings.ts';
 /** A family of runs: its faults, and the promises that are checked. */
 export interface Mode {
   readonly about: string;
-  /** Within the stated assumptions: a violation is a bug. False: a control, or beyond the assumptions. */
-  readonly promised: boolean;
-  /** About how many seeds of another mode take as long as one of this. */
+  /** Outside the stated assumptions: a violation is a figure, and no bug. */
+  readonly isControl?: true;
+  /** About how many seeds of another mode take as long as one of this. Default 1. */
   readonly weight?: number;
-  settings(random: Random): Settings;
+  /** What is not as usual: `drawn` of settings.ts draws the rest. */
+  settings(random: Random): Partial<Settings>;
 }

@@ -8,12 +8,11 @@ import { seedGlobals } from './globals.ts';
 import { createJudge, type Judge } from './judge/judge.ts';
 import { day, hour, minute } from './judge/units.ts';
 import { modes } from './modes.ts';
-import { createNetwork } from './network.ts';
+import { type Broken, createNetwork } from './network.ts';
 import { createProvider } from './provider.ts';
 import { createRandom } from './random.ts';
-import { scheduleDeaths, scheduleOutage } from './scarcity.ts';
 import { createService, type Service } from './service.ts';
-import { phaseAt, type Settings, windowsOf } from './settings.ts';
+import { drawn, phaseAt, type Settings, windowsOf } from './settings.ts';
 import { createSimulatedStore, type SimulatedStore } from './simulated-store.ts';
 import { endFaults, scheduleFaults } from './timed-faults.ts';
 import { createWitness } from './witness.ts';
@@ -54,11 +53,12 @@ export async function run(
   const mode = modes[plan.mode];
   if (!mode) throw new Error(`There is no mode ${plan.mode}.`);
   const random = createRandom(`${plan.mode} ${plan.seed}`);
-  const drawn = mode.settings(random.fork('settings'));
+  const drawing = random.fork('settings');
+  const usual = drawn(drawing, mode.settings(drawing));
   const settings: Settings = {
-    ...drawn,
-    processes: Math.min(drawn.processes, plan.processes ?? drawn.processes),
-    faultsForMs: Math.min(drawn.faultsForMs, plan.faultsForMs ?? drawn.faultsForMs),
+    ...usual,
+    processes: Math.min(usual.processes, plan.processes ?? usual.processes),
+    faultsForMs: Math.min(usual.faultsForMs, plan.faultsForMs ?? usual.faultsForMs),
   };
   const scale = settings.windowMs / day;
   const world = createWorld(() => judge.exhausted(world.events), print);
@@ -85,13 +85,12 @@ export async function run(
   const { repeatsToken } = settings;
   const service: Service = createService(world, 'CANARY-secret-1', lifetimeMs, judge.issued, paddingOf, repeatsToken);
   const witness = createWitness(world, settings, store, judge, createServiceAuth, random.fork('trials'));
-  const { quota } = settings;
+  const { quota, rejecting } = settings;
   const provider = quota
     ? createProvider(world, random.fork('provider'), service, quota, settings.faultsForMs, judge.quotaSaid)
     : undefined;
-  const saying = plan.isMute ? undefined : provider;
-  const network = createNetwork(world, dice, store, service, { ...settings, scale }, judge, saying);
-  const { rejecting } = settings;
+  const saying = { provider: plan.isMute ? undefined : provider };
+  const network = createNetwork({ ...settings, ...saying, scale, world, dice, store, service, judge });
   const around: Surroundings = { world, dice, judge, service, rejecting, createServiceAuth };
   const unhandled = (error: unknown) => judge.unhandled(error);
   let draws = 0;
@@ -111,19 +110,21 @@ export async function run(
     const reachable = { world, dice, settings, fleet, network, store, service, exchanges };
     if (Object.keys(settings.rates).length === 0) await stampede(world, fleet, judge);
     scheduleFaults(reachable, faultsForMs);
-    const { failing, outage } = settings;
-    // A plan that was made smaller may end before the failures begin.
-    if (failing && failing.fromMs < faultsForMs)
-      world.at(failing.fromMs, () => void Object.assign(network.broken, { some: failing }));
-    if (outage && outage.fromMs < faultsForMs) scheduleOutage(outage, world, network);
-    if (settings.dying) {
+    const { failing, outage, dying } = settings;
+    const breakAt = (fromMs: number, change: Partial<Broken>) => {
+      // A plan that was made smaller may end before the failures begin.
+      if (fromMs < faultsForMs) world.at(fromMs, () => void Object.assign(network.broken, change));
+    };
+    if (failing) breakAt(failing.fromMs, { some: failing });
+    if (outage) breakAt(outage.fromMs, { endpoint: outage.state });
+    if (dying) {
       growRecord(world, fleet, service);
-      scheduleDeaths(settings.dying, faultsForMs, fleet, around);
+      scheduleDeaths(dying, faultsForMs, fleet, world);
     }
     await world.runUntil(faultsForMs);
     endFaults(reachable);
     judge.faultsEnded();
-    if (settings.outage || settings.dying || settings.failing) {
+    if (outage || dying || failing) {
       await everyoneIsServed(world, fleet, store, judge, withinMs(judge), () => false);
     }
     if (settings.feasible) {
@@ -159,6 +160,20 @@ const servedWithinMs = 20 * minute;
 /** After the end of all faults everybody is served within this time. While the budget is spared, only time protects it. */
 function withinMs(judge: Judge): number {
   return judge.isSparing() ? judge.sparedForMs() : servedWithinMs;
+}
+
+/** Processes begin one after another, ask for a token, and are killed. */
+function scheduleDeaths(
+  { fromMs, everyMs, livesMs }: NonNullable<Settings['dying']>,
+  untilMs: number,
+  fleet: Fleet,
+  world: World,
+): void {
+  const next = () => {
+    fleet.startMortal(livesMs);
+    if (world.now + everyMs < untilMs) world.at(world.now + everyMs, next);
+  };
+  world.at(fromMs, next);
 }
 
 /** The record is about as old as the fleet, whatever the store does to the first calls. */

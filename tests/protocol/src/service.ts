@@ -1,15 +1,14 @@
-import type { IssuedToken } from './judge/scene.ts';
+import type { IssuedToken, Issuer } from './judge/scene.ts';
 import type { World } from './world.ts';
 
 /** A token as the service knows it. */
-export interface ServiceToken extends IssuedToken {
-  /** The life that the latest answer stated. */
+interface ServiceToken extends IssuedToken {
   statedMs: number;
   revoked: boolean;
 }
 
 /** The service of the interface document: issues tokens to every client with the secret, and counts them. It enforces no limit, because the limit is the subject of the test. */
-export interface Service {
+export interface Service extends Issuer {
   /** Issues a token if the body is right. */
   receive(body: string, requestedAt: number, machine: string): { readonly status: number; readonly body: string };
   /** The API's current answer to a bearer token. */
@@ -19,8 +18,6 @@ export interface Service {
   revokeAll(): void;
   /** A new secret; the old one is accepted for a while. */
   rotate(secret: string, graceMs: number): void;
-  /** The number of tokens that were issued after `since`. */
-  issuedSince(since: number): number;
   readonly issued: readonly ServiceToken[];
 }
 
@@ -29,7 +26,7 @@ export function createService(
   world: World,
   secret: string,
   lifetimeMs: (audience: string) => number,
-  issued: (token: ServiceToken) => void,
+  issued: (token: ServiceToken) => void = () => {},
   paddingOf: () => string = () => '',
   repeats = false,
 ): Service {

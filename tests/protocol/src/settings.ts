@@ -1,11 +1,11 @@
-import type { IssuanceLimit, StoreDurability } from '@service-auth/core';
+import type { IssuanceLimit } from '@service-auth/core';
 import { type Rates, timedFaults } from './faults.ts';
 import { usableOf, usual } from './judge/numbers.ts';
-import type { Agreement, Term } from './judge/scene.ts';
+import type { Agreement, Circumstances, Term } from './judge/scene.ts';
 import { day, hour, minute, second } from './judge/units.ts';
-import type { EndpointState, FailingAudiences } from './network.ts';
 import type { QuotaSettings } from './provider.ts';
 import type { Random } from './random.ts';
+import type { EndpointState, FailingAudiences } from './token-endpoint.ts';
 
 export type { Agreement, Term };
 
@@ -20,115 +20,58 @@ export interface Phase {
 }
 
 /** Everything that is fixed before a run begins. */
-export interface Settings {
-  readonly processes: number;
-  readonly audiences: readonly string[];
+export interface Settings extends Circumstances {
+  readonly phases: readonly Phase[];
   readonly windowMs: number;
-  readonly tokens: number;
   /** Undefined: core's default. */
   readonly reserve: number | undefined;
-  readonly durability: StoreDurability;
   readonly lifetimeMs: number;
   /** The mean time between calls of one process. */
   readonly callEveryMs: number;
-  /** The duration of the faults. */
-  readonly faultsForMs: number;
   readonly rates: Rates;
-  /** The most tokens that any window may see. */
-  readonly bound: number;
   /** The longest that a token request may stand still before it leaves, and the longest that it may be under way. */
   readonly maxFreezeMs: number;
   readonly maxQueueMs: number;
   /** The number of tokens by which a false word about the past is false. */
   readonly saidFalselyBy?: number;
-  /** A request may have so many tokens issued. Default 1. */
-  readonly tokensPerRequest?: number;
-  /** The number of times that the store may be wiped, regress or split while a lost entry would have counted. */
-  readonly lossesPerWindow: number;
-  /** The lead of the store's clock at the start of the run. */
-  readonly storeAheadMs: number;
   /** The clock of the store is the date of HTTP answers. */
   readonly clockIsCoarse?: boolean;
-  /** No failure is visible: no call is denied, and no failure is reported. */
-  readonly nothingFails: boolean;
-  /** Demand is far below the budget: a caller that asks after the faults is served at once. */
-  readonly feasible: boolean;
-  /** No process dies or stands still, and the store never fails: so the record counts what may have been issued, and nothing else. */
-  readonly countIsExact: boolean;
-  /** The first one begins at once. At the beginning of each other one all processes are replaced, one after another. */
-  readonly phases: readonly Phase[];
-  /** No call of the store fails, so a process that reads the record declares its terms. */
-  readonly declares: boolean;
   /** The number of audiences for which one process asks for tokens at one moment. */
   readonly callsAtOnce?: number;
   /** The largest record that the store keeps. Undefined: core's default. */
   readonly maxRecordBytes?: number;
-  /** The endpoint returns one token until that expires, with the life that it has left. */
-  readonly repeatsToken?: boolean;
   /** The provider says with half of its answers what it counts. Undefined: it never does. */
   readonly quota?: QuotaSettings;
   /** Tokens have up to so many more characters. */
   readonly maxPadding?: number;
-  /** Undefined: core's default. */
-  readonly timeoutMs?: number | undefined;
-  /** From then on, until faults end, the endpoint is in this state. */
+  /** From then on, until faults end, the endpoint is in this state, for all or for these audiences. */
   readonly outage?: { readonly fromMs: number; readonly state: EndpointState };
-  /** The API of this audience answers 401 to every token. */
-  readonly rejecting?: string;
-  /** Until faults end. */
   readonly failing?: FailingAudiences;
   /** From then on, until faults end, processes begin, ask for a token, and are killed. */
   readonly dying?: { readonly fromMs: number; readonly everyMs: number; readonly livesMs: number };
 }
 
 const network: Rates = {
-  store_refused: 0.01,
-  store_request_lost: 0.01,
-  store_request_late: 0.01,
-  store_duplicated: 0.01,
-  store_reply_lost: 0.015,
-  store_reply_late: 0.01,
-  store_reply_error: 0.01,
-  token_unreachable: 0.03,
-  token_request_lost: 0.03,
-  token_request_late: 0.04,
-  token_reply_lost: 0.04,
-  token_reply_late: 0.03,
-  token_5xx_before: 0.03,
-  token_5xx_after: 0.04,
-  token_broken_after: 0.02,
-  token_refusal_endless: 0.003,
-  token_garbled: 0.01,
-  token_refused: 0.005,
-  token_rate_limited: 0.01,
-  token_redirected: 0.005,
-  partition: 1.5,
-  store_outage: 1,
-  endpoint_outage: 1,
+  ...{ store_refused: 0.01, store_request_lost: 0.01, store_request_late: 0.01, store_duplicated: 0.01 },
+  ...{ store_reply_lost: 0.015, store_reply_late: 0.01, store_reply_error: 0.01 },
+  ...{ token_unreachable: 0.03, token_request_lost: 0.03, token_request_late: 0.04, token_reply_lost: 0.04 },
+  ...{ token_reply_late: 0.03, token_5xx_before: 0.03, token_5xx_after: 0.04, token_broken_after: 0.02 },
+  ...{ token_refusal_endless: 0.003, token_garbled: 0.01, token_refused: 0.005, token_rate_limited: 0.01 },
+  ...{ token_redirected: 0.005, partition: 1.5, store_outage: 1, endpoint_outage: 1 },
 };
 
 const processes: Rates = {
-  crash: 5,
-  crash_at_call: 0.01,
-  crash_at_send: 0.05,
-  freeze: 5,
-  freeze_at_call: 0.01,
-  freeze_at_send: 0.03,
-  close: 2,
-  wall_clock_step: 3,
+  ...{ crash: 5, crash_at_call: 0.01, crash_at_send: 0.05, close: 2, wall_clock_step: 3 },
+  ...{ freeze: 5, freeze_at_call: 0.01, freeze_at_send: 0.03 },
+};
+
+const people: Rates = {
+  ...{ api_401: 0.01, caller_aborts: 0.05, secret_source_fails: 0.002 },
+  ...{ reset: 2, revoked: 0.5, secret_rotated: 0.3 },
 };
 
 /** No process ends or restarts. */
 export const undying: Rates = { crash: 0, crash_at_call: 0, crash_at_send: 0, close: 0, secret_rotated: 0 };
-
-const people: Rates = {
-  api_401: 0.01,
-  caller_aborts: 0.05,
-  secret_source_fails: 0.002,
-  reset: 2,
-  revoked: 0.5,
-  secret_rotated: 0.3,
-};
 
 /** All that may go wrong within the assumptions, short of losing the store. */
 export const everything: Rates = { ...network, ...processes, ...people, store_clock_step: 5 };
@@ -190,18 +133,13 @@ export function drawn(random: Random, given: Partial<Settings>): Settings {
     maxQueueMs: 25 * minute * scale,
     lossesPerWindow: 0,
     storeAheadMs: 0,
-    nothingFails: false,
-    feasible: false,
-    countIsExact: false,
     phases: [{ fromMs: 0, agreements: [{ windows: [{ tokens, windowMs }], reserve }] }],
-    declares: false,
     ...given,
   };
 }
 
-/** As {@link drawn}: demand of about 1.2 tokens per lifetime and audience fits three times over. */
-export function feasible(random: Random, given: Partial<Settings> = {}): Settings {
+/** Demand of about 1.2 tokens per lifetime and audience fits three times over. */
+export function feasible(random: Random): Pick<Settings, 'tokens' | 'lifetimeMs' | 'feasible'> {
   const tokens = random.pick([24, 40, 60]);
-  const lifetimeMs = Math.round(random.between(12, 24) * 3_600) * second;
-  return drawn(random, { tokens, lifetimeMs, feasible: true, ...given });
+  return { tokens, lifetimeMs: Math.round(random.between(12, 24) * 3_600) * second, feasible: true };
 }

@@ -1,4 +1,5 @@
 import type { StoreChange, StoreSnapshot, StoreSwapResult } from '@service-auth/core';
+import type { KeptStore } from './judge/scene.ts';
 import { second } from './judge/units.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
@@ -18,25 +19,15 @@ export interface CoarseClock {
 export type Side = 'left' | 'right';
 
 /** A store that keeps its promises until it is told to break them. Calls are executed at once; the network is elsewhere. */
-export interface SimulatedStore {
+export interface SimulatedStore extends KeptStore {
   load(side: Side): StoreSnapshot;
   swap(side: Side, change: StoreChange): StoreSwapResult;
   kept(side: Side): Kept | undefined;
   /** Somebody else writes a record. */
   replace(record: string): void;
-  /** The store's own clock. */
-  now(): number;
   stepClock(byMs: number): void;
   /** The lead of its clock over true time, compared with the start. */
   readonly clockOffset: number;
-  /** The sum of the steps of its clock, in both directions, and the difference that two of its answers of one moment may have. */
-  readonly clockSpreadMs: number;
-  /** The time by which its clock was set back without a process noticing it: no expiry can be exact by this time. */
-  readonly unnoticedMs: number;
-  /** True time at which its clock was set back last, by more than a minute. */
-  readonly setBackAt: number;
-  /** True time at which it lost something last. */
-  readonly lostAt: number;
   wipe(): void;
   /** Goes back to what it was some time ago. */
   regress(ageMs: number): void;
@@ -53,8 +44,8 @@ const maxJitterMs = 500;
 /** Creates an empty store. `applied`: called after every change. */
 export function createSimulatedStore(
   world: World,
-  aheadMs: number,
-  applied: (record: string) => void,
+  aheadMs = 0,
+  applied: (record: string) => void = () => {},
   coarse?: CoarseClock,
 ): SimulatedStore {
   let sides: Record<Side, Kept | undefined> = { left: undefined, right: undefined };

@@ -1,10 +1,10 @@
 import { type Campaign, type Figures, noFigures, sum } from './campaign.ts';
 import { inChildren } from './children.ts';
 import { callFaults, timedFaults } from './faults.ts';
-import { modes } from './modes.ts';
+import { isPromised, modes } from './modes.ts';
 
 /** The modes within the assumptions: what they find is a bug. */
-export const promisedModes: readonly string[] = Object.keys(modes).filter((name) => modes[name]?.promised);
+export const promisedModes: readonly string[] = Object.keys(modes).filter(isPromised);
 
 const worker = new URL('worker.ts', import.meta.url);
 const atOnce = 40;

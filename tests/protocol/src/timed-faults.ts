@@ -4,7 +4,7 @@ import type { Exchanges } from './exchanges.ts';
 import type { Dice, TimedFault } from './faults.ts';
 import type { Fleet } from './fleet.ts';
 import { day, hour, minute } from './judge/units.ts';
-import type { Network } from './network.ts';
+import { type Broken, type Network, working } from './network.ts';
 import type { Service } from './service.ts';
 import { type Settings, windowsOf } from './settings.ts';
 import type { SimulatedStore } from './simulated-store.ts';
@@ -23,13 +23,6 @@ export interface Reachable {
 }
 
 const year = 365 * day;
-const working: Network['broken'] = {
-  store: false,
-  discards: false,
-  endpoint: 'up',
-  cutOff: undefined,
-  some: undefined,
-};
 
 /** Schedules all timed faults until `until`; what lasts longer is ended by {@link endFaults}. */
 export function scheduleFaults(reachable: Reachable, until: number): void {
@@ -69,7 +62,7 @@ interface Shared extends Reachable {
   someone(fault: TimedFault): Fleet['members'][number];
   killAll(): void;
   /** A part of the network is broken for a while. */
-  during(fault: TimedFault, maxMs: number, broken: () => Partial<Network['broken']>): void;
+  during(fault: TimedFault, maxMs: number, broken: () => Partial<Broken>): void;
 }
 
 /** Each kind draws in this order, so kept plans stay as they are. */

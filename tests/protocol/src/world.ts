@@ -1,24 +1,20 @@
+import type { Time } from './judge/scene.ts';
 import { fnv } from './random.ts';
 
 /** Virtual time: nothing happens but what is scheduled here, in one order. */
-export interface World {
-  /** True time in milliseconds since the beginning of the run. */
-  readonly now: number;
+export interface World extends Time {
   /** The number of events so far. */
   readonly events: number;
   /** Runs `event` at `time` (now, if that has passed), after everything scheduled for that time before. Returns a function that cancels. */
   at(time: number, event: () => void): () => void;
   /** Runs all events up to `time`. */
   runUntil(time: number): Promise<void>;
-  /** Adds a line to the trace: kept as a hash, or printed. */
-  note(line: string): void;
   /** Tells two runs apart. */
   traceHash(): string;
 }
 
 interface Scheduled {
   readonly time: number;
-  readonly order: number;
   event: (() => void) | undefined;
 }
 
@@ -27,21 +23,21 @@ const defaultMaxEvents = 250_000;
 
 /** Creates a world. `exhausted`: called when it ends because so much happened; `print`: receives every line of the trace. */
 export function createWorld(
-  exhausted: () => void,
+  exhausted: () => void = endless,
   print?: (line: string) => void,
   maxEvents: number = defaultMaxEvents,
 ): World {
-  const heap: Scheduled[] = [];
+  /** The next one is the last. */
+  const schedule: Scheduled[] = [];
   let now = 0;
-  let order = 0;
   let events = 0;
   let hash = fnv('');
   let second = fnv('+');
 
   /** The next event up to `end`, for which it is time then. */
   function next(end: number): (() => void) | undefined {
-    for (let first = heap[0]; first !== undefined && first.time <= end; first = heap[0]) {
-      pop(heap);
+    for (let first = schedule.at(-1); first !== undefined && first.time <= end; first = schedule.at(-1)) {
+      schedule.pop();
       if (first.event === undefined) continue;
       now = first.time;
       return first.event;
@@ -58,8 +54,8 @@ export function createWorld(
     },
     at(time, event) {
       // Eighths of a millisecond are exact in binary, so that no sum of instants depends on its order.
-      const scheduled: Scheduled = { time: Math.max(now, Math.ceil(time * 8) / 8), order: order++, event };
-      push(heap, scheduled);
+      const scheduled: Scheduled = { time: Math.max(now, Math.ceil(time * 8) / 8), event };
+      schedule.splice(placeOf(scheduled, schedule), 0, scheduled);
       return () => {
         scheduled.event = undefined;
       };
@@ -84,6 +80,10 @@ export function createWorld(
     },
     traceHash: () => hash.toString(16).padStart(8, '0') + second.toString(16).padStart(8, '0'),
   };
+}
+
+function endless(): never {
+  throw new Error('The run has no end.');
 }
 
 const turnsAtOnce = 64;
@@ -112,33 +112,13 @@ function turns(step: () => boolean): Promise<void> {
   });
 }
 
-function before(a: Scheduled, b: Scheduled): boolean {
-  return a.time < b.time || (a.time === b.time && a.order < b.order);
-}
-
-function push(heap: Scheduled[], item: Scheduled): void {
-  let index = heap.push(item) - 1;
-  while (index > 0) {
-    const parent = (index - 1) >> 1;
-    const above = heap[parent] as Scheduled;
-    if (!before(item, above)) break;
-    heap[index] = above;
-    index = parent;
+/** Before all that is later, and after all that is not. */
+function placeOf({ time }: Scheduled, schedule: readonly Scheduled[]): number {
+  let [least, most] = [0, schedule.length];
+  while (least < most) {
+    const middle = (least + most) >> 1;
+    if ((schedule[middle] as Scheduled).time > time) least = middle + 1;
+    else most = middle;
   }
-  heap[index] = item;
-}
-
-function pop(heap: Scheduled[]): void {
-  const last = heap.pop() as Scheduled;
-  if (heap.length === 0) return;
-  let index = 0;
-  for (;;) {
-    const left = 2 * index + 1;
-    const right = left + 1;
-    const child = right < heap.length && before(heap[right] as Scheduled, heap[left] as Scheduled) ? right : left;
-    if (child >= heap.length || !before(heap[child] as Scheduled, last)) break;
-    heap[index] = heap[child] as Scheduled;
-    index = child;
-  }
-  heap[index] = last;
+  return least;
 }

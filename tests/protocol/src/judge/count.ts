@@ -4,21 +4,18 @@ import type { Promised } from './promised.ts';
 import { day, hour, minute } from './units.ts';
 
 /** No sum of `getUsage()` is smaller than the number of tokens that the service issued in that window. */
-export const theCountCoversEveryToken: Promised = ({ world, settings, service, facts: { usages } }, violated) => {
-  const { tokensPerRequest = 1 } = settings;
-  return {
-    counted({ windows }) {
-      if (!usages.areComparable) return;
-      for (const { windowMs, used, tokens } of windows) {
-        // The record keeps for eight days what all its terms have forgotten.
-        if (!usages.isUniform && windowMs > 7 * day) continue;
-        // A calendar day with a change of clocks has 25 hours.
-        const issued = service().issuedSince(world.now - windowMs - Math.min(hour, windowMs / 24));
-        if (used * tokensPerRequest < issued) violated(`${used} counted, ${issued} issued, in the window of ${tokens}`);
-      }
-    },
-  };
-};
+export const theCountCoversEveryToken: Promised = ({ world, service, facts: { usages } }, violated) => ({
+  counted({ windows }) {
+    if (!usages.areComparable) return;
+    for (const { windowMs, used, tokens } of windows) {
+      // The record keeps for eight days what all its terms have forgotten.
+      if (!usages.isUniform && windowMs > 7 * day) continue;
+      // A calendar day with a change of clocks has 25 hours.
+      const issued = service().issuedSince(world.now - windowMs - Math.min(hour, windowMs / 24));
+      if (used < issued) violated(`${used} counted, ${issued} issued, in the window of ${tokens}`);
+    }
+  },
+});
 
 /** `getUsage()` counts no more tokens than may have been issued. */
 export const whatWasNotIssuedCostsNothing: Promised = ({ world, settings, facts: { usages } }, violated) => {

@@ -17,8 +17,6 @@ export interface Judge extends Sights {
   /** A quarter of what may be issued is of unknown outcome, so the rest is spared. */
   isSparing(): boolean;
   sparedForMs(): number;
-  /** A process counted as dead within a day. */
-  hasDeaths(): boolean;
 }
 
 /** Creates the judge of one run. `ask`: has it told what `getUsage()` says now, when all that happens at this instant has happened. */
@@ -58,12 +56,11 @@ export function createJudge(
         }),
       ),
   ];
-  const own: Pick<Judge, 'violations' | 'wasHandedOut' | 'isSparing' | 'sparedForMs' | 'hasDeaths' | 'served'> = {
+  const own: Pick<Judge, 'violations' | 'wasHandedOut' | 'isSparing' | 'sparedForMs' | 'served'> = {
     violations,
     wasHandedOut: (value) => had.has(value),
     isSparing: remembered.usages.isSparing,
     sparedForMs: remembered.usages.sparedForMs,
-    hasDeaths: remembered.usages.hasDeaths,
     served(call, token, known) {
       if (hands.mayBeWrong(call)) return;
       had.add(token.value);

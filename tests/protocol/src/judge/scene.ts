@@ -17,8 +17,9 @@ export interface Agreement {
 
 /** True time. */
 export interface Time {
+  /** Milliseconds since the beginning of the run. */
   readonly now: number;
-  /** Adds a line to what is known of the run. */
+  /** Adds a line to the trace. */
   note(line: string): void;
 }
 
@@ -92,27 +93,28 @@ export interface Circumstances {
   readonly audiences: readonly string[];
   readonly tokens: number;
   readonly durability: StoreDurability;
+  /** The first one begins at once. At the beginning of each other one all processes are replaced, one after another. */
   readonly phases: readonly { readonly agreements: readonly Agreement[]; readonly inheriting?: number }[];
+  /** Undefined: core's default. */
   readonly timeoutMs?: number | undefined;
+  /** The duration of the faults. */
   readonly faultsForMs: number;
   /** How often faults happen. */
   readonly rates: Readonly<Partial<Record<KnownFault, number>>>;
   /** The most tokens that any window may see. */
   readonly bound: number;
-  /** How often in a window the store may lose something that would have counted. */
+  /** The number of times that the store may be wiped, regress or split while a lost entry would have counted. */
   readonly lossesPerWindow: number;
   /** The lead of the store's clock at the start of the run. */
   readonly storeAheadMs: number;
   /** No failure is visible: no call is denied, and no failure is reported. */
-  readonly nothingFails: boolean;
-  /** Demand is far below the budget. */
-  readonly feasible: boolean;
+  readonly nothingFails?: boolean;
+  /** Demand is far below the budget: a caller that asks after the faults is served at once. */
+  readonly feasible?: boolean;
   /** No process dies or stands still, and the store never fails: so the record counts what may have been issued, and nothing else. */
-  readonly countIsExact: boolean;
+  readonly countIsExact?: boolean;
   /** No call of the store fails, so a process that reads the record declares its terms. */
-  readonly declares: boolean;
-  /** Something before the endpoint may repeat a request, so that it issues so many tokens. Default: one. */
-  readonly tokensPerRequest?: number;
+  readonly declares?: boolean;
   /** The endpoint returns one token until that expires, with the life that it has left. */
   readonly repeatsToken?: boolean;
   /** The provider says what it counts. */

@@ -144,7 +144,7 @@ export const aHealthyFleetDeniesNoCall: Promised = ({ settings }, violated) => {
 export const aLoopThatStoodStillIsNoFailure: Promised = ({ settings, facts: { standstills, leaseMs } }, violated) => {
   const callers = new Map<Asker, { waiting: number; blockedMs: number }>();
   const isFailure = settings.rates.load_fails_once ? /^token_request_failed$/ : /_failed$/;
-  let nothingFails = settings.nothingFails;
+  let nothingFails = settings.nothingFails ?? false;
   return {
     asked({ asker }) {
       // Callers share one attempt, which began with the first of them.

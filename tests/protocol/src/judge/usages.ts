@@ -18,15 +18,12 @@ export interface Usages {
   isSparing(): boolean;
   /** For so long at most a caller waits then, if the endpoint works for it. */
   sparedForMs(): number;
-  /** A process counted as dead within a day, so nobody knows what the endpoint answered it. */
-  hasDeaths(): boolean;
 }
 
 /** Remembers what `getUsage()` said, and has it asked whenever a record is written. */
 export function createUsages(world: Time, settings: Circumstances, store: () => KeptStore, ask: () => void): Usages {
   const { rates, phases, durability, lossesPerWindow } = settings;
   let latest: Usage | undefined;
-  let deadAt = Number.NEGATIVE_INFINITY;
   const isYoung = () => world.now < 27 * hour;
 
   return {
@@ -48,17 +45,11 @@ export function createUsages(world: Time, settings: Circumstances, store: () => 
       const usable = Math.min(...(latest?.windows ?? []).map((window) => window.usable));
       return isYoung() || usable < 120 ? 6 * hour : 80 * minute;
     },
-    hasDeaths: () => world.now - deadAt < 27 * hour,
     sights: {
       applied: ask,
       faultsEnded: ask,
       counted(usage) {
         latest = usage;
-        if (usage.holds.some(({ kind }) => kind === 'deaths')) deadAt = world.now;
-      },
-      // Nobody asks `getUsage()` between two writes, but callers are told what they wait for.
-      refused(_call, error) {
-        if (String(error).includes('processes were killed')) deadAt = world.now;
       },
     },
   };

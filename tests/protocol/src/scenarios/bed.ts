@@ -35,17 +35,10 @@ const everyMs = 3 * minute;
 
 /** Creates the bed of one scenario. */
 export function createBed(createServiceAuth: CreateServiceAuth, { issuanceLimit, storeAheadMs = 0 }: BedOptions): Bed {
-  const time = createWorld(() => {
-    throw new Error('no end');
-  });
+  const time = createWorld();
   const random = createRandom('scenario');
-  const store = createSimulatedStore(time, storeAheadMs, () => {});
-  const service = createService(
-    time,
-    secret,
-    () => lifeMs,
-    () => {},
-  );
+  const store = createSimulatedStore(time, storeAheadMs);
+  const service = createService(time, secret, () => lifeMs);
   const bed: Bed = {
     store,
     answer: undefined,
