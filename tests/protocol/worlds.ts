@@ -9,11 +9,17 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { outageWorlds } from './src/worlds/outage-worlds.ts';
-import { tryRejections } from './src/worlds/rejection-table.ts';
-import { rejectionWorlds } from './src/worlds/rejection-worlds.ts';
-import { cellsOf, document, readTable, render, shown, usualSeeds } from './src/worlds/table.ts';
-import { type Row, thisCore, tryWorlds } from './src/worlds/tried-worlds.ts';
+import {
+  cellsOf,
+  document,
+  type Figures,
+  outageTable,
+  readTable,
+  rejectionTable,
+  render,
+  usualSeeds,
+} from './src/worlds/table.ts';
+import { thisCore, tryWorlds } from './src/worlds/tried-worlds.ts';
 import { page, waitWorlds, withWaits } from './src/worlds/waits.ts';
 
 const { values } = parseArgs({
@@ -28,34 +34,32 @@ const { values } = parseArgs({
 const seeds =
   values.seed?.map((seed) => (seed === 'new' ? Math.floor(Date.now() / 1_000) : Number(seed))) ?? usualSeeds;
 if (!seeds.every(Number.isInteger)) throw new Error('--seed takes an integer, or new');
-const chosen = (values.waits ? waitWorlds : outageWorlds).filter(({ name }) => name.includes(values.only));
-const rejecting = values.waits ? [] : rejectionWorlds.filter(({ name }) => name.includes(values.only));
-if (chosen.length + rejecting.length === 0)
-  throw new Error(`No world has ${values.only} in its name. See docs/evidence/worlds.md`);
-const { core = thisCore } = values;
-const module = existsSync(core) ? pathToFileURL(core).href : core;
-const known = readTable();
+const outages = { ...outageTable, worlds: values.waits ? waitWorlds : outageTable.worlds };
+const rejections = { ...rejectionTable, worlds: values.waits ? [] : rejectionTable.worlds };
+const names = [...outages.worlds, ...rejections.worlds].flatMap(({ name }) =>
+  name.includes(values.only) ? [name] : [],
+);
+if (names.length === 0) throw new Error(`No world has ${values.only} in its name. See docs/evidence/worlds.md`);
+const { core: asked = thisCore } = values;
+const core = existsSync(asked) ? pathToFileURL(asked).href : asked;
+const known = new Map([...readTable(outageTable), ...readTable(rejectionTable)]);
 console.log(`seeds ${seeds.join(', ')}; in brackets: docs/evidence/worlds.md`);
-print(['world', 'unknown', 'wait', 'locked out', 'tokens', 'requests']);
-const rows = await tryWorlds(chosen, seeds, module, report);
-const names = rejecting.map(({ name }) => name);
-const rejections = await tryRejections(names, seeds, module);
-for (const [name, figures] of rejections) console.log(name, figures);
+const tasks = names.flatMap((name) => seeds.map((seed) => ({ name, seed, core })));
+const rows = await tryWorlds(tasks, report);
 if (!values.seed && !values.core && process.exitCode === undefined) {
   if (values.waits && !values.only) writeFileSync(page, withWaits(rows));
-  if (!values.waits) writeFileSync(document, render(rows, rejections));
+  if (!values.waits) writeFileSync(document, render(rows));
 }
 
-function report({ name, figures }: Row): void {
+function report(name: string, figures: Figures): void {
+  const isOutage = outages.worlds.some((world) => world.name === name);
+  const columns = Object.values((isOutage ? outages : rejections).columns);
+  const cellsFrom = (from: Figures) => (isOutage ? cellsOf(outages, name, from) : cellsOf(rejections, name, from));
   const before = known.get(name);
-  const cells = cellsOf(shown(figures));
-  const beside = before ? cellsOf(before).map((cell) => ` (${cell})`) : [];
-  print([name, ...cells.map((cell, index) => `${cell}${beside[index] ?? ''}`)]);
-  if (!figures.isExceeded) return;
+  const beside = before ? cellsFrom(before).map((cell) => ` (${cell})`) : [];
+  const cells = cellsFrom(figures).map((cell, at) => `${columns[at]?.head} ${cell}${beside[at] ?? ''}`.padEnd(26));
+  console.log(name.padEnd(62) + cells.join(''));
+  if (!figures['exceeding']) return;
   console.error(`${name}: the limit was exceeded`);
   process.exitCode = 1;
-}
-
-function print([name = '', ...cells]: readonly string[]): void {
-  console.log(name.padEnd(62) + cells.map((cell) => cell.padStart(known.size > 0 ? 20 : 11)).join(''));
 }

@@ -1,23 +1,23 @@
-import { hour, minute } from '../judge/units.ts';
+import { countsForMs, sharesOf } from '../judge/numbers.ts';
+import { minute } from '../judge/units.ts';
 import type { Machine } from '../machine.ts';
 import type { Service } from '../service.ts';
 import type { World } from '../world.ts';
 import { mayIssue, type OutageWorld } from './outage-world.ts';
+import type { Figures } from './table.ts';
 
 /** What a world came to. */
-export interface Figures {
+export interface OutageFigures extends Figures {
   /** The largest part of what may be issued that was of unknown outcome at one time. */
-  readonly unknownShare: number;
+  readonly unknownPercent: number;
   /** The longest that a caller waited for a token although requests for its audience work: since its last request failed, and not while the limit refused it. */
-  readonly waitMs: number;
-  /** By how much a wait was longer than promised. */
-  readonly lateMs: number;
+  readonly waitMinutes: number;
   /** The longest that the limit refused a caller although the endpoint had issued less than it may. */
-  readonly lockedOutMs: number;
+  readonly lockedOutMinutes: number;
   readonly issued: number;
   readonly requests: number;
-  /** A window saw more tokens than were agreed. */
-  readonly isExceeded: boolean;
+  /** The number of tokens that saw a window with more tokens than were agreed. */
+  readonly exceeding: number;
 }
 
 /** Measures a world from outside: what arrives at the endpoint, and what callers get. */
@@ -33,35 +33,24 @@ export interface OutageWatch {
   asked(caller: object, machine: Machine, audience: number): void;
   served(caller: object): void;
   refused(caller: object, code: string): void;
-  figures(): Figures;
+  figures(): OutageFigures;
 }
 
-/** For so long a token of unknown outcome counts: 27 hours if the window is a day. */
-function countsMs(windowMs: number): number {
-  return windowMs + Math.min(hour, windowMs / 24) + Math.min(2 * hour, Math.max(7 * minute, windowMs / 12));
-}
-
-/** The tokens of a window that callers may have. The rest is kept for resets. */
-function forCallers(usable: number): number {
-  return usable - Math.min(10, Math.floor(usable / 12));
-}
-
-/** Whole minutes, rounded up. */
-export function minutesOf(ms: number): number {
-  return Math.ceil(ms / minute);
+/** The longest that a caller waits, if it comes when it is told to. */
+export function waitPromisedMinutes(world: OutageWorld): number {
+  const leastUsable = Math.min(...world.windows.map((window) => mayIssue(world, window)));
+  return world.isYoung || leastUsable < 120 ? 360 : 80;
 }
 
 /** Creates the watch of one run. The world begins at `startsAt`. */
 export function createOutageWatch(time: World, world: OutageWorld, startsAt: number, service: Service): OutageWatch {
-  const { windows, isYoung } = world;
-  const leastUsable = Math.min(...windows.map((window) => mayIssue(world, window)));
+  const { windows } = world;
   const countedFrom = new Map<number, number>();
   const waiting = new Map<object, { readonly machine: Machine; readonly audience: number; readonly since: number }>();
   const lockedSince = new Map<object, number>();
   const lostAt: number[] = [];
   let before = 0;
-  let [unknownShare, waitMs, lateMs, lockedOutMs, requests] = [0, 0, 0, 0, 0];
-  let isExceeded = false;
+  let [unknownShare, waitMs, lockedOutMs, requests, exceeding] = [0, 0, 0, 0, 0];
 
   const works = (audience: number) => world.works(audience, time.now - startsAt) >= 0.5;
 
@@ -74,9 +63,8 @@ export function createOutageWatch(time: World, world: OutageWorld, startsAt: num
     for (let audience = 0; audience < world.audiences; audience++)
       if (!works(audience)) countedFrom.set(audience, time.now);
     for (const window of windows) {
-      const unknown = lostAt.filter((at) => at > time.now - countsMs(window.windowMs)).length;
-      const share = unknown / mayIssue(world, window);
-      unknownShare = Math.max(unknownShare, share);
+      const unknown = lostAt.filter((at) => at > time.now - countsForMs(window.windowMs, true)).length;
+      unknownShare = Math.max(unknownShare, unknown / mayIssue(world, window));
     }
     time.at(time.now + minute, look);
   }
@@ -88,23 +76,20 @@ export function createOutageWatch(time: World, world: OutageWorld, startsAt: num
   function waited(caller: object): void {
     const { audience, since } = waiting.get(caller) ?? { audience: 0, since: time.now };
     if (!works(audience)) return;
-    const from = Math.max(since, countedFrom.get(audience) ?? 0);
-    const ms = time.now - from;
-    // A caller asks again a few seconds after the instant that it was told.
-    const promisedMs = (isYoung || leastUsable < 120 ? 6 * hour : 80 * minute) + minute;
-    waitMs = Math.max(waitMs, ms);
-    lateMs = Math.max(lateMs, ms - promisedMs);
+    waitMs = Math.max(waitMs, time.now - Math.max(since, countedFrom.get(audience) ?? 0));
   }
 
   function isBudgetLeft(): boolean {
+    // The rest is kept for resets.
     return windows.every(
-      (window) => service.issuedSince(time.now - window.windowMs) < forCallers(mayIssue(world, window)),
+      (window) => service.issuedSince(time.now - window.windowMs) < sharesOf(mayIssue(world, window)).cold,
     );
   }
 
   return {
     issued() {
-      isExceeded ||= windows.some(({ tokens, windowMs }) => service.issuedSince(time.now - windowMs) > tokens);
+      const isExceeded = windows.some(({ tokens, windowMs }) => service.issuedSince(time.now - windowMs) > tokens);
+      if (isExceeded) exceeding += 1;
     },
     sent() {
       requests += 1;
@@ -137,8 +122,12 @@ export function createOutageWatch(time: World, world: OutageWorld, startsAt: num
       if (isLockedOut) countedFrom.set(audience, time.now);
     },
     figures: () => ({
-      ...{ unknownShare, waitMs, lateMs, lockedOutMs, requests, isExceeded },
+      unknownPercent: Math.ceil(unknownShare * 1_000) / 10,
+      waitMinutes: Math.ceil(waitMs / minute),
+      lockedOutMinutes: Math.ceil(lockedOutMs / minute),
       issued: service.issued.length - before,
+      requests,
+      exceeding,
     }),
   };
 }

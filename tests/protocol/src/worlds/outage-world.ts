@@ -1,4 +1,5 @@
 import type { StoreDurability } from '@service-auth/core';
+import { usableOf } from '../judge/numbers.ts';
 import { hour, second } from '../judge/units.ts';
 import type { Random } from '../random.ts';
 import type { Term } from '../settings.ts';
@@ -40,6 +41,9 @@ export interface OutageWorld {
   readonly clockSteps: readonly ClockStep[];
 }
 
+/** More than any world needs. */
+export const maxEvents = 50_000_000;
+
 /** What a world is like if nothing else is said. */
 export const usualWorld: Omit<OutageWorld, 'name' | 'audiences' | 'lifeMs' | 'works'> = {
   lastsMs: 30 * hour,
@@ -56,8 +60,8 @@ export const usualWorld: Omit<OutageWorld, 'name' | 'audiences' | 'lifeMs' | 'wo
 
 /** The tokens of a window that a fleet may have issued while its record is like this. */
 export function mayIssue({ durability, isYoung }: OutageWorld, { tokens }: Term): number {
-  const reserve = Math.ceil(tokens / (durability === 'replicated' ? 2 : 5));
-  return isYoung ? reserve : tokens - reserve;
+  const usable = usableOf(tokens, undefined, durability);
+  return isYoung ? tokens - usable : usable;
 }
 
 /** A request ends like this. Undefined: it brings a token. */

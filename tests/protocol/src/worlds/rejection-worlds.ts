@@ -9,6 +9,8 @@ import { createService } from '../service.ts';
 import { createSimulatedStore } from '../simulated-store.ts';
 import { createWorld } from '../world.ts';
 import { nameOf } from './outage-endpoint.ts';
+import { maxEvents } from './outage-world.ts';
+import type { Figures } from './table.ts';
 
 const secret = 'CANARY-secret-1';
 /** Before this instant the API accepts every token, and the record becomes old enough to know all tokens that count. */
@@ -54,7 +56,7 @@ export const rejectionWorlds: readonly RejectionWorld[] = [
 ];
 
 /** What a world came to. */
-export interface RejectionFigures {
+interface RejectionFigures extends Figures {
   /** The most tokens that were issued within 24 hours. */
   readonly issued: number;
   /** The callers who got a 401, and those who got no token, in percent. */
@@ -71,14 +73,8 @@ export async function runRejections(
   createServiceAuth: CreateServiceAuth,
 ): Promise<RejectionFigures> {
   const random = createRandom(`${world.name} ${seed}`);
-  const time = createWorld(
-    () => {
-      throw new Error(`${world.name} ${seed}: no end`);
-    },
-    undefined,
-    50_000_000,
-  );
-  const store = createSimulatedStore(time, 0, () => {});
+  const time = createWorld(undefined, undefined, maxEvents);
+  const store = createSimulatedStore(time);
   let issued = 0;
   const service = createService(
     time,
@@ -156,12 +152,7 @@ export async function runRejections(
     time.at(time.now + everyMs * random.between(0.8, 1.2), () => repeat(machine, auth, audience, count + 1));
   }
 
-  let draws = 0;
-  const restoreGlobals = seedGlobals(
-    random.fork('core'),
-    () => false,
-    () => draws++ / 1_024,
-  );
+  const restoreGlobals = seedGlobals(random.fork('core'));
   try {
     for (let index = 0; index < processes; index += 1) {
       const machine = createMachine(time, `p${index}`, random.integer(0, 240 * hour));

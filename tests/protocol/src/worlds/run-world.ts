@@ -8,8 +8,8 @@ import { createService, type Service } from '../service.ts';
 import { createSimulatedStore } from '../simulated-store.ts';
 import { createWorld } from '../world.ts';
 import { createOutageEndpoint, nameOf } from './outage-endpoint.ts';
-import { createOutageWatch, type Figures, type OutageWatch } from './outage-watch.ts';
-import type { OutageWorld } from './outage-world.ts';
+import { createOutageWatch, type OutageFigures, type OutageWatch } from './outage-watch.ts';
+import { maxEvents, type OutageWorld } from './outage-world.ts';
 
 const secret = 'CANARY-secret-1';
 /** Makes the record. */
@@ -18,24 +18,17 @@ const pioneer = 'pioneer';
 const maturesMs = 28 * hour;
 /** After this time a token does not count any more. */
 const forgottenMs = 26 * hour;
-const maxEvents = 50_000_000;
 
 /** Runs one world, through the public interface of core. The same seed gives the same figures. */
 export async function runWorld(
   world: OutageWorld,
   seed: number,
   createServiceAuth: CreateServiceAuth,
-): Promise<Figures> {
+): Promise<OutageFigures> {
   const random = createRandom(`${world.name} ${seed}`);
-  const time = createWorld(
-    () => {
-      throw new Error(`${world.name} ${seed}: no end`);
-    },
-    undefined,
-    maxEvents,
-  );
+  const time = createWorld(undefined, undefined, maxEvents);
   const startsAt = (world.isYoung ? 0 : maturesMs) + (world.isStaggered ? forgottenMs : 0);
-  const store = createSimulatedStore(time, 0, () => {});
+  const store = createSimulatedStore(time);
   const service: Service = createService(time, secret, lifeOf, () => watch.issued());
   const watch: OutageWatch = createOutageWatch(time, world, startsAt, service);
   const endpoint = createOutageEndpoint(time, world, startsAt, service, random.fork('endpoint'), watch);
@@ -123,12 +116,7 @@ export async function runWorld(
     await time.runUntil(startsAt);
   }
 
-  let draws = 0;
-  const restoreGlobals = seedGlobals(
-    random.fork('core'),
-    () => false,
-    () => draws++ / 1_024,
-  );
+  const restoreGlobals = seedGlobals(random.fork('core'));
   try {
     await begin();
     for (const index of served.keys()) employ(index, 0);

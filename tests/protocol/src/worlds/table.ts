@@ -1,30 +1,117 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { minute } from '../judge/units.ts';
-import { type Figures, minutesOf } from './outage-watch.ts';
+import { readFileSync } from 'node:fs';
+import { waitPromisedMinutes } from './outage-watch.ts';
+import type { OutageWorld } from './outage-world.ts';
 import { outageWorlds } from './outage-worlds.ts';
-import { readRejections, rejectionSection } from './rejection-table.ts';
-import type { RejectionFigures } from './rejection-worlds.ts';
-import type { Row } from './tried-worlds.ts';
+import { type RejectionWorld, rejectionWorlds } from './rejection-worlds.ts';
 
-/** The figures of a row as the table shows them, rounded up. `…IsBroken`: a promise is not kept. */
-export interface Shown {
-  readonly unknownPercent: number;
-  readonly unknownIsBroken: boolean;
-  readonly waitMinutes: number;
-  readonly waitIsBroken: boolean;
-  readonly lockedOutMinutes: number;
-  readonly lockedOutIsBroken: boolean;
-  readonly issued: number;
-  readonly requests: number;
+/** What a world came to, rounded up. */
+export type Figures = Readonly<Record<string, number>>;
+
+interface Column<World> {
+  readonly head: string;
+  readonly unit?: string;
+  /** The most that is promised. Undefined: nothing is. */
+  most?(world: World): number;
 }
 
-/** The document with the table. */
+/** A table of the document: its worlds, and the figures that it shows of each. */
+export interface Table<World extends { readonly name: string }> {
+  readonly worlds: readonly World[];
+  readonly columns: Readonly<Record<string, Column<World>>>;
+}
+
+/** The document with the tables. */
 export const document: URL = new URL('../../../../docs/evidence/worlds.md', import.meta.url);
 
 /** The seeds of the document. */
 export const usualSeeds: readonly number[] = [1, 2, 3];
 
-const introduction = `# Worlds of outages
+/** The worlds in which the endpoint fails. */
+export const outageTable: Table<OutageWorld> = {
+  worlds: outageWorlds,
+  columns: {
+    unknownPercent: { head: 'unknown', unit: ' %', most: () => 75 },
+    // A caller asks again a few seconds after the instant that it was told.
+    waitMinutes: { head: 'wait', most: (world) => waitPromisedMinutes(world) + 1 },
+    lockedOutMinutes: { head: 'locked out', most: () => 1 },
+    issued: { head: 'tokens' },
+    requests: { head: 'requests' },
+  },
+};
+
+/** A third of 120 usable tokens. */
+const share = 40;
+/** A route is asked about every four minutes. */
+const servedWithinMinutes = 6;
+
+/** The worlds in which the API answers 401. */
+export const rejectionTable: Table<RejectionWorld> = {
+  worlds: rejectionWorlds,
+  columns: {
+    // Each audience has a first token, and one that replaces it when it expires.
+    issued: { head: 'tokens', most: ({ audiences }) => share + 2 * audiences },
+    rejectedPercent: { head: '401', unit: ' %' },
+    refusedPercent: { head: 'no token', unit: ' %', most: () => 0 },
+    unservedMinutes: { head: 'unserved', most: () => servedWithinMinutes },
+  },
+};
+
+/** The names of the figures that break a promise. */
+export function brokenIn<World extends { readonly name: string }>(
+  { worlds, columns }: Table<World>,
+  name: string,
+  figures: Figures,
+): string[] {
+  const world = worlds.find((candidate) => candidate.name === name);
+  if (!world) throw new Error(`There is no world ${name}.`);
+  const mostOf = ({ most }: Column<World>) => most?.(world) ?? Number.POSITIVE_INFINITY;
+  return Object.keys(columns).filter((key) => (figures[key] ?? 0) > mostOf(columns[key] as Column<World>));
+}
+
+/** The cells of a row. What breaks a promise is bold. */
+export function cellsOf<World extends { readonly name: string }>(
+  table: Table<World>,
+  name: string,
+  figures: Figures,
+): string[] {
+  const broken = brokenIn(table, name, figures);
+  return Object.entries(table.columns).map(([key, { unit = '' }]) => {
+    return broken.includes(key) ? `**${figures[key]}${unit}**` : `${figures[key]}${unit}`;
+  });
+}
+
+/** Reads the rows of the document by the names of their worlds. */
+export function readTable<World extends { readonly name: string }>({ worlds, columns }: Table<World>): Rows {
+  const lines = readFileSync(document, 'utf8').split('\n');
+  const rows = worlds.flatMap(({ name }): [string, Figures][] => {
+    const cells = lines.find((line) => line.startsWith(`| ${name} |`))?.split('|');
+    const numberOf = (at: number) => Number(cells?.[at + 2]?.replace(/[*% ]/g, ''));
+    const figures = Object.keys(columns).map((key, at) => [key, numberOf(at)] as const);
+    return cells ? [[name, Object.fromEntries(figures)]] : [];
+  });
+  return new Map(rows);
+}
+
+type Rows = ReadonlyMap<string, Figures>;
+
+function linesOf<World extends { readonly name: string }>(table: Table<World>, rows: Rows): string {
+  const heads = ['world', ...Object.values(table.columns).map(({ head }) => head)];
+  const lines = [...rows].map(([name, figures]) => [name, ...cellsOf(table, name, figures)]);
+  const ruler = `| --- |${' ---: |'.repeat(heads.length - 1)}`;
+  return [`| ${heads.join(' | ')} |`, ruler, ...lines.map((cells) => `| ${cells.join(' | ')} |`)].join('\n');
+}
+
+/** The document's text. Rows that are not among these stay as they are. */
+export function render(tried: Rows): string {
+  const rowsOf = <World extends { readonly name: string }>(table: Table<World>): Rows => {
+    const known = readTable(table);
+    const rows = table.worlds.map(({ name }) => [name, tried.get(name) ?? known.get(name)] as const);
+    return new Map(rows.flatMap(([name, figures]) => (figures ? [[name, figures] as const] : [])));
+  };
+  const outages = rowsOf(outageTable);
+  const broken = [...outages].flatMap(([name, figures]) => brokenIn(outageTable, name, figures));
+  const count = (key: string) => broken.filter((each) => each === key).length;
+  return `# Worlds of outages
 
 A fleet asks for tokens all the time, and the token endpoint fails it for hours or days, for all audiences or for some. Each row is one such world, in virtual time, through the public interface of
 \`@service-auth/core\`: two or three processes that each ask for all audiences, or one process for each audience where processes are killed. A request that fails is answered 503, and issues no token,
@@ -36,80 +123,21 @@ if the row does not say otherwise. The limit is 150 tokens a day with a durable 
 - **locked out**: the longest that the limit refused such a caller, in minutes, although the endpoint had issued less than it may. Promised: never.
 
 **Bold: today's code breaks the promise.** Of several seeds the worst counts; of tokens and requests, the most.
-`;
 
-const heads = ['world', 'unknown', 'wait', 'locked out', 'tokens', 'requests'];
-
-/** Rounds what a world came to as the table does. */
-export function shown({ unknownShare, waitMs, lateMs, lockedOutMs, issued, requests }: Figures): Shown {
-  return {
-    unknownPercent: Math.ceil(unknownShare * 1_000) / 10,
-    unknownIsBroken: unknownShare > 3 / 4,
-    waitMinutes: minutesOf(waitMs),
-    waitIsBroken: lateMs > 0,
-    lockedOutMinutes: minutesOf(lockedOutMs),
-    lockedOutIsBroken: lockedOutMs > minute,
-    ...{ issued, requests },
-  };
-}
-
-/** The cells of a row. */
-export function cellsOf(row: Shown): string[] {
-  const cell = (value: number, unit: string, isBroken: boolean) =>
-    isBroken ? `**${value}${unit}**` : `${value}${unit}`;
-  return [
-    cell(row.unknownPercent, ' %', row.unknownIsBroken),
-    cell(row.waitMinutes, '', row.waitIsBroken),
-    cell(row.lockedOutMinutes, '', row.lockedOutIsBroken),
-    ...[row.issued, row.requests].map(String),
-  ];
-}
-
-/** The document's text. Rows that are not among these stay as they are. */
-export function render(rows: readonly Row[], rejections: ReadonlyMap<string, RejectionFigures> = new Map()): string {
-  const known = readTable();
-  for (const { name, figures } of rows) known.set(name, shown(figures));
-  const lines = outageWorlds.flatMap(({ name }) => {
-    const row = known.get(name);
-    return row ? [`| ${[name, ...cellsOf(row)].join(' | ')} |`] : [];
-  });
-  const count = (isBroken: (row: Shown) => boolean) => [...known.values()].filter(isBroken).length;
-  return `${introduction}
-Written by \`pnpm worlds\`, with the seeds ${usualSeeds.join(', ')}. Of ${lines.length} worlds, ${count((row) => row.unknownIsBroken)} break the promise about unknown outcomes, ${count((row) => row.waitIsBroken)} that about waits, and ${count((row) => row.lockedOutIsBroken)} that about the limit.
+Written by \`pnpm worlds\`, with the seeds ${usualSeeds.join(', ')}. Of ${outages.size} worlds, ${count('unknownPercent')} break the promise about unknown outcomes, ${count('waitMinutes')} that about waits, and ${count('lockedOutMinutes')} that about the limit.
 The limit itself was never exceeded.
 
-| ${heads.join(' | ')} |
-| --- |${' ---: |'.repeat(heads.length - 1)}
-${lines.join('\n')}
+${linesOf(outageTable, outages)}
 
-${rejectionSection(new Map([...readRejections(document), ...rejections]))}`;
-}
+## When the API answers 401
 
-/** Reads the rows of the document by the names of their worlds. */
-export function readTable(): Map<string, Shown> {
-  const lines = existsSync(document) ? readFileSync(document, 'utf8').split('\n') : [];
-  const rows = new Map<string, Shown>();
-  for (const { name } of outageWorlds) {
-    const cells =
-      lines
-        .find((line) => line.startsWith(`| ${name} |`))
-        ?.split('|')
-        .slice(2, -1) ?? [];
-    if (cells.length === 0) continue;
-    const [unknown = 0, wait = 0, lockedOut = 0, issued = 0, requests = 0] = cells.map((cell) =>
-      Number(cell.replace(/[*% ]/g, '')),
-    );
-    const [unknownIsBroken = false, waitIsBroken = false, lockedOutIsBroken = false] = cells.map((cell) =>
-      cell.includes('**'),
-    );
-    const figures = {
-      unknownPercent: unknown,
-      waitMinutes: wait,
-      lockedOutMinutes: lockedOut,
-      issued,
-      requests,
-    };
-    rows.set(name, { ...figures, unknownIsBroken, waitIsBroken, lockedOutIsBroken });
-  }
-  return rows;
+Two processes ask the API of each audience once a minute, at four routes in turn, for two days.
+
+- **tokens**: the most that were issued within 24 hours. Promised: a third of the 120 usable ones for renewals after 401s, and two for each audience besides.
+- **401**: callers who got a 401.
+- **no token**: callers who got no token. Promised: none.
+- **unserved**: the longest in which a route served nobody, although it would have accepted a new token, in minutes. Promised: the next request, so at most ${servedWithinMinutes}.
+
+${linesOf(rejectionTable, rowsOf(rejectionTable))}
+`;
 }

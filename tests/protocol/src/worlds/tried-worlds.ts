@@ -1,44 +1,25 @@
 import { inChildren } from '../children.ts';
-import type { Figures } from './outage-watch.ts';
-import type { OutageWorld } from './outage-world.ts';
+import type { Figures } from './table.ts';
 import type { WorldTask } from './worker.ts';
-
-/** A world, and the worst that its seeds came to; of tokens and requests the most. */
-export interface Row {
-  readonly name: string;
-  readonly figures: Figures;
-}
 
 const worker = new URL('worker.ts', import.meta.url);
 
 /** The core of this repository. */
 export const thisCore = '@service-auth/core';
 
-/** Runs these seeds of each world on all processors. `done`: called with each row when its seeds are done. */
+/** Does these tasks on all processors. Of several seeds of a world, the largest of each figure counts. `done`: called when all seeds of a world are done. */
 export async function tryWorlds(
-  worlds: readonly OutageWorld[],
-  seeds: readonly number[],
-  core: string,
-  done: (row: Row) => void,
-): Promise<Row[]> {
-  const results = new Map<string, Figures[]>(worlds.map(({ name }) => [name, []]));
-  const tasks = worlds.flatMap(({ name }) => seeds.map((seed): WorldTask => ({ name, seed, core })));
+  tasks: readonly WorldTask[],
+  done: (name: string, figures: Figures) => void = () => {},
+): Promise<Map<string, Figures>> {
+  const results = new Map<string, Figures>();
+  const left = tasks.map(({ name }) => name);
   await inChildren(worker, tasks, (figures: Figures, { name }) => {
-    const known = results.get(name) ?? [];
-    known.push(figures);
-    if (known.length === seeds.length) done({ name, figures: known.reduce(worst) });
+    const known = results.get(name);
+    const worst = Object.entries(figures).map(([key, figure]) => [key, Math.max(figure, known?.[key] ?? figure)]);
+    results.set(name, Object.fromEntries(worst));
+    left.splice(left.indexOf(name), 1);
+    if (!left.includes(name)) done(name, results.get(name) as Figures);
   });
-  return [...results].map(([name, known]) => ({ name, figures: known.reduce(worst) }));
-}
-
-function worst(one: Figures, other: Figures): Figures {
-  return {
-    unknownShare: Math.max(one.unknownShare, other.unknownShare),
-    waitMs: Math.max(one.waitMs, other.waitMs),
-    lateMs: Math.max(one.lateMs, other.lateMs),
-    lockedOutMs: Math.max(one.lockedOutMs, other.lockedOutMs),
-    issued: Math.max(one.issued, other.issued),
-    requests: Math.max(one.requests, other.requests),
-    isExceeded: one.isExceeded || other.isExceeded,
-  };
+  return results;
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { day, hour, minute } from '../judge/units.ts';
-import { type Figures, minutesOf } from './outage-watch.ts';
 import { type OutageWorld, usualWorld } from './outage-world.ts';
+import type { Figures } from './table.ts';
 
 /** The page with the table of waits. */
 export const page: URL = new URL('../../../../docs/when-a-request-is-repeated.md', import.meta.url);
@@ -32,10 +32,9 @@ export const waitWorlds: readonly OutageWorld[] = limits.flatMap(({ usable, toke
 );
 
 /** The page with these waits in its table. */
-export function withWaits(rows: readonly { readonly name: string; readonly figures: Figures }[]): string {
-  const waits = new Map(rows.map(({ name, figures }) => [name, minutesOf(figures.waitMs)]));
+export function withWaits(rows: ReadonlyMap<string, Figures>): string {
   const lines = limits.map(({ usable }) => {
-    const cells = lengths.map((minutes) => waits.get(nameOf(usable, minutes)));
+    const cells = lengths.map((minutes) => rows.get(nameOf(usable, minutes))?.['waitMinutes']);
     return `| ${[usable, ...cells].join(' | ')} |`;
   });
   return readFileSync(page, 'utf8').replace(

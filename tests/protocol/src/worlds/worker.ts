@@ -1,9 +1,10 @@
 import { serve } from '../children.ts';
 import type { CreateServiceAuth } from '../run.ts';
 import { wrongClients } from '../wrong-clients.ts';
-import type { Figures } from './outage-watch.ts';
 import { outageWorlds } from './outage-worlds.ts';
+import { rejectionWorlds, runRejections } from './rejection-worlds.ts';
 import { runWorld } from './run-world.ts';
+import type { Figures } from './table.ts';
 import { waitWorlds } from './waits.ts';
 
 /** A world and a seed of it. */
@@ -17,8 +18,11 @@ export interface WorldTask {
 }
 
 serve(async ({ name, seed, core, wrong = '' }: WorldTask): Promise<Figures> => {
-  const world = [...outageWorlds, ...waitWorlds].find((candidate) => candidate.name === name);
-  if (!world) throw new Error(`There is no world ${name}.`);
   const { createServiceAuth } = (await import(core)) as { createServiceAuth: CreateServiceAuth };
-  return runWorld(world, seed, wrongClients[wrong]?.change(createServiceAuth) ?? createServiceAuth);
+  const tried = wrongClients[wrong]?.change(createServiceAuth) ?? createServiceAuth;
+  const outage = [...outageWorlds, ...waitWorlds].find((world) => world.name === name);
+  if (outage) return runWorld(outage, seed, tried);
+  const rejection = rejectionWorlds.find((world) => world.name === name);
+  if (rejection) return runRejections(rejection, seed, tried);
+  throw new Error(`There is no world ${name}.`);
 });
