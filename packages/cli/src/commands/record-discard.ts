@@ -1,12 +1,12 @@
 import { emptyRecord } from '@service-auth/core/record';
-import { openRecord } from '../configuration/stored-record.ts';
+import { openReader } from '../configuration/reader.ts';
 import type { Context } from '../line/command.ts';
 import { confirmed } from '../line/confirm.ts';
 import { exitCodes, Failure } from '../line/exit.ts';
 
 /** Replaces the record by an empty one. */
 export async function run(context: Context): Promise<number> {
-  const stored = await openRecord(context, true);
+  const stored = await openReader(context, { writes: true });
   const { version, now } = await stored.load();
   if (version === undefined) throw new Failure(`${stored.label} has no record of this client`);
   const consequences = `This discards the record in ${stored.label}: which tokens were issued, and the token in use.

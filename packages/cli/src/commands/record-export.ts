@@ -1,11 +1,11 @@
-import { openRecord } from '../configuration/stored-record.ts';
+import { openReader } from '../configuration/reader.ts';
 import type { Context } from '../line/command.ts';
 import { exitCodes, Failure } from '../line/exit.ts';
 import { printable, printableLines } from '../line/printable.ts';
 
 /** Prints the record as it is stored, or only its JSON. */
 export async function run(context: Context): Promise<number> {
-  const stored = await openRecord(context, false);
+  const stored = await openReader(context);
   const { record } = await stored.load();
   if (record === undefined) throw new Failure(`${stored.label} has no record of this client`);
   if (context.flags['json'] === true) {

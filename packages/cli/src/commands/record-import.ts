@@ -3,7 +3,6 @@ import { text } from 'node:stream/consumers';
 import { incompleteRecord, isEmptyRecord, problemOfRecord, secretInRecord } from '@service-auth/core/record';
 import type { Environment } from '../configuration/environment.ts';
 import { openReader, readOptions } from '../configuration/reader.ts';
-import { openRecord } from '../configuration/stored-record.ts';
 import type { Context } from '../line/command.ts';
 import { exitCodes, Failure, UsageError } from '../line/exit.ts';
 import { printable } from '../line/printable.ts';
@@ -14,7 +13,7 @@ import { joined } from '../report/whose.ts';
 /** Writes an exported record into a store that has none. */
 export async function run(context: Context): Promise<number> {
   const [file = ''] = context.operands;
-  const stored = await openRecord(context, true);
+  const stored = await openReader(context, { writes: true });
   const record = (file === '-' ? await text(context.stdin) : await contentOf(file)).trimEnd();
   const problem = problemOfRecord(record);
   if (record.startsWith('{'))
@@ -30,7 +29,7 @@ export async function run(context: Context): Promise<number> {
   if (!isFree || !(await stored.swap(version, isComplete ? record : incompleteRecord(record, now)))) {
     throw new Failure(`${stored.label} has a record of this client already; nothing was changed`);
   }
-  const { usage, scene } = await (await openReader(context)).read();
+  const { usage, scene } = await stored.read();
   const held = heldBack(usage, Date.now());
   const sentences = [
     `The record was written to ${stored.label}.`,

@@ -1,8 +1,7 @@
-import type { IssuanceLimit, Usage } from '@service-auth/core';
+import type { Usage } from '@service-auth/core';
 import { problemOfRecord, recordWithSpent } from '@service-auth/core/record';
-import { checked, instanceOf, statesLimit } from '../configuration/client.ts';
-import { openReader, readOptions } from '../configuration/reader.ts';
-import { openRecord } from '../configuration/stored-record.ts';
+import { checked, instanceOf } from '../configuration/client.ts';
+import { openReader, statedLimit } from '../configuration/reader.ts';
 import { type Context, textOf } from '../line/command.ts';
 import { exitCodes, Failure, UsageError } from '../line/exit.ts';
 import { printable } from '../line/printable.ts';
@@ -18,18 +17,18 @@ const maxTries = 10;
 export async function run(context: Context): Promise<number> {
   const [number = ''] = context.operands;
   const { reason, problems } = given(context, number);
-  const stored = await openRecord(context, true, problems);
+  const stored = await openReader(context, { writes: true, others: problems });
   const { env, store, label } = stored;
-  const limit = statesLimit(env) ? (readOptions(env).issuanceLimit as IssuanceLimit | undefined) : undefined;
+  const issuanceLimit = statedLimit(env);
   for (let tries = 0; tries < maxTries; tries++) {
     const { version, record, now } = await stored.load();
     if (record !== undefined && problemOfRecord(record))
       throw new Failure(`the record in ${label} is damaged, or of another version`, exitCodes.store);
-    const told = { count: Number(number), instance: instanceOf(env), reason, now, issuanceLimit: limit };
+    const told = { count: Number(number), instance: instanceOf(env), reason, now, issuanceLimit };
     const next = await checked(() => recordWithSpent(record, told, store), problems);
     if (problems.length > 0) throw new UsageError(problems);
     if (next !== undefined && !(await stored.swap(version, next))) continue;
-    const { usage, scene } = await (await openReader(context)).read();
+    const { usage, scene } = await stored.read();
     if (next === undefined) throw new Failure(`${known(usage)} Nothing was changed.`);
     const sentences = [spentElsewhereSentence(usage, Date.now()), availability(usage, scene.failures, Date.now())];
     context.stdout.write(`${printable(sentences.join(' '))}\n`);

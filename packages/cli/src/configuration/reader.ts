@@ -10,42 +10,55 @@ import {
 import { failuresInRow, type RequestedToken } from '@service-auth/core/record';
 import { abortable } from '@service-auth/core/store';
 import type { Context } from '../line/command.ts';
-import { UsageError } from '../line/exit.ts';
+import { exitCodes, Failure, UsageError } from '../line/exit.ts';
 import type { Scene } from '../report/screen.ts';
 import type { Usage } from '../report/usage.ts';
-import type { Diagnosis } from '../stores/address.ts';
+import { byOwnClock } from '../report/whose.ts';
+import { adviceOf, type Diagnosis, nameOf } from '../stores/address.ts';
 import { examineOtherPlaces } from '../stores/other-places.ts';
 import { checked, openedStore, statesLimit } from './client.ts';
 import { audiencesOf, type Environment, hasOtherCredential, readEnvironment, serverOf } from './environment.ts';
 
-/** A reader of the record, without the client secret. */
+/** The record of one client in its store. No client secret is needed for it. */
 export interface Reader {
   readonly env: Environment;
-  /** Reads the record. Nothing is written. */
+  readonly store: Store;
+  readonly label: string;
+  /** Reads the usage. Nothing is written. */
   read(): Promise<{ readonly usage: Usage; readonly scene: Scene; readonly snapshot: StoreSnapshot | undefined }>;
-  /**
-   * Finds what is wrong with the place of the record. Resolves with nothing if the store does not
-   * tell.
-   */
+  /** Finds what is wrong with the place of the record. None: the store does not tell. */
   problemsOfStore(): Promise<readonly Diagnosis[]>;
+  /**
+   * Returns the record as it is stored.
+   * @throws Failure with the exit code for stores
+   */
+  load(): Promise<StoreSnapshot>;
+  /**
+   * Resolves with whether the record was replaced.
+   * @throws Failure with the exit code for stores
+   */
+  swap(expected: string | undefined, record: string): Promise<boolean>;
 }
 
-const examinedWithinMs = 5_000;
+const deadlineMs = 5_000;
 
 /**
- * Opens the store of the configuration to read the record.
- * @throws UsageError with all problems of the configuration
+ * Opens the store of the configuration for the record. `writes`: the command changes it. `others`:
+ * problems of the command, which are told with those of the configuration.
+ * @throws UsageError with all problems
  */
-export async function openReader(context: Context): Promise<Reader> {
+export async function openReader(
+  context: Context,
+  { writes = false, others = [] }: { readonly writes?: boolean; readonly others?: readonly string[] } = {},
+): Promise<Reader> {
   const { env, problems } = await readEnvironment(context);
-  const found = [...problems];
-  const opened = await openedStore(env, found, false);
-  const { SERVICE_AUTH_CLIENT_ID: client = '' } = env;
+  const found = [...others, ...problems];
+  const opened = await openedStore(env, found, writes);
   // A reader has neither audience nor secret, but the limits of the environment have to be right.
-  const options = await checked(() => readOptions(env), found);
+  await checked(() => readOptions(env), found);
   if (found.length > 0 || !opened) throw new UsageError([...new Set(found)]);
-  const { store } = opened;
-  const issuanceLimit = statesLimit(env) ? (options?.issuanceLimit as IssuanceLimit | undefined) : undefined;
+  const { store, label } = opened;
+  const { SERVICE_AUTH_CLIENT_ID: client = '' } = env;
   const server = serverOf(env);
   const owner = { ...server, clientId: client };
   let last: StoreSnapshot | undefined;
@@ -58,24 +71,51 @@ export async function openReader(context: Context): Promise<Reader> {
       return last;
     },
   };
-  const reader = createUsageReader({ ...owner, store: observed, issuanceLimit });
+  const reader = createUsageReader({ ...owner, store: observed, issuanceLimit: statedLimit(env) });
   const authUrl = server.tokenEndpoint ?? server.authUrl ?? server.issuer ?? '';
-  const scene = { client, authUrl, store: opened.label, durability: store.durability };
+  const scene = { client, authUrl, store: label, durability: store.durability };
+
+  async function answered<Answer>(verb: string, call: (key: string, signal: AbortSignal) => Promise<Answer>) {
+    try {
+      return await call(await reader.recordKey, AbortSignal.timeout(deadlineMs));
+    } catch (error) {
+      const advice = adviceOf(error);
+      const toDo = advice === undefined ? '. Check the store and try again.' : `: ${advice}`;
+      throw new Failure(`the store ${label} could not be ${verb} (${nameOf(error)})${toDo}`, exitCodes.store);
+    }
+  }
+
   return {
     env,
+    store,
+    label,
     async read() {
       const usage = await reader.getUsage();
       const { record, now } = last ?? {};
       const failures = record === undefined ? [] : failuresInRow(record, now);
-      return { usage, scene: { ...scene, hasRecord: record !== undefined, failures }, snapshot: last };
+      const local = failures.map((failure) => byOwnClock(failure, usage));
+      return { usage, scene: { ...scene, hasRecord: record !== undefined, failures: local }, snapshot: last };
     },
     async problemsOfStore() {
       const facts = [opened.examine?.() ?? Promise.resolve([]), examineOtherPlaces(opened, owner)];
-      const deadline = AbortSignal.timeout(examinedWithinMs);
+      const deadline = AbortSignal.timeout(deadlineMs);
       const told = await Promise.all(facts.map((fact) => abortable(fact, deadline).catch(() => [])));
       return told.flat().filter(({ state }) => state !== 'ok');
     },
+    load: () => answered('read', (key, signal) => store.load(key, { signal })),
+    async swap(expected, record) {
+      const change = { version: crypto.randomUUID(), record, ...(expected !== undefined && { expected }) };
+      return (await answered('written', (key, signal) => store.swap(key, change, { signal }))).swapped;
+    },
   };
+}
+
+/**
+ * Returns the limit that the environment states. Undefined: that of the record counts.
+ * @throws `ERR_CONFIG`
+ */
+export function statedLimit(env: Environment): IssuanceLimit | undefined {
+  return statesLimit(env) ? (readOptions(env).issuanceLimit as IssuanceLimit | undefined) : undefined;
 }
 
 /**

@@ -4,7 +4,6 @@ import { asksToWait, counted, countedBy, instant, windowName } from '../report/t
 import type { Failure, Hold, Issuance, Usage } from '../report/usage.ts';
 import {
   audiencesIn,
-  byOwnClock,
   isCorrected,
   listed,
   nextTryAt,
@@ -50,10 +49,7 @@ const credentialsRejected: Rule = (usage, circumstances) => {
   const { failures, now, audiences: configured, settings = settingsOfProvider } = circumstances;
   const holds = usage.holds.filter((hold) => hold.kind === 'credentials' && !isCorrected(hold, usage));
   const isOver = ({ audience }: Failure) => holds.every((hold) => hold.audience !== audience);
-  const local = failures
-    .filter(({ kind }) => kind === 'credentials')
-    .map((failure) => byOwnClock(failure, usage))
-    .filter((failure) => !isCorrected(failure, usage));
+  const local = failures.filter(({ kind }) => kind === 'credentials').filter((failure) => !isCorrected(failure, usage));
   const doubts = doubtsOf(usage, failures, now).filter(({ kind }) => kind === 'credentials');
   const over = local.filter((failure) => {
     const isOpen = doubts.some(({ audiences }) => audiences.includes(failure.audience ?? ''));

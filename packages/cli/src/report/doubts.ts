@@ -1,7 +1,7 @@
 import { hour } from '../line/units.ts';
 import { clockTime, grouped } from './text.ts';
 import type { Failure, Usage } from './usage.ts';
-import { audiencesIn, byOwnClock, isCorrected, listed, rejectionOf, unsettledInRow } from './whose.ts';
+import { audiencesIn, isCorrected, listed, rejectionOf, unsettledInRow } from './whose.ts';
 
 /**
  * A failure in a row that makes it doubtful that a caller gets a token, or one that helps, although
@@ -19,8 +19,7 @@ export interface Doubt {
 
 /** Returns what a caller has to fear, although the limit has room. */
 export function doubtsOf(usage: Usage, failures: readonly Failure[], now: number): Doubt[] {
-  const local = failures.map((failure) => byOwnClock(failure, usage));
-  const found = local.filter((failure) => {
+  const found = failures.filter((failure) => {
     const { kind, count, retryAt, audience } = failure;
     // Somebody who still had the trouble would have tried again within this time. The other kinds
     // end with the next token.
