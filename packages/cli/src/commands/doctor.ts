@@ -25,7 +25,7 @@ import { spentOf } from '../report/sentences.ts';
 import { type Colour, coloured } from '../report/text.ts';
 import type { Usage } from '../report/usage.ts';
 import { listed } from '../report/whose.ts';
-import type { Diagnosis } from '../stores/address.ts';
+import { type Diagnosis, failure, ok, warning } from '../stores/diagnosis.ts';
 
 type Part = 'configuration' | 'store' | 'record' | 'token endpoint' | 'API' | 'token';
 type Line = Diagnosis & { readonly part: Part };
@@ -77,18 +77,18 @@ function formatted({ state, part, message, advice }: Line, context: Context): st
 async function examineConfiguration(env: Environment, problems: readonly string[]): Promise<readonly Diagnosis[]> {
   const wrong = [...problems];
   await checked(() => readOptions(env), wrong);
-  const failures = [...new Set(wrong)].map((message): Diagnosis => ({ state: 'failure', message }));
+  const failures = [...new Set(wrong)].map((message) => failure(message));
   const found = [...failures, ...examineSettings(env)];
   if (found.some(({ state }) => state === 'failure')) return found;
   const audiences = audiencesOf(env);
   const named = audiences.length > 1 ? `audiences ${listed(audiences)}` : `audience ${audiences[0] ?? 'not set'}`;
-  return [{ state: 'ok', message: `client ${env['SERVICE_AUTH_CLIENT_ID']}, ${named}` }, ...found];
+  return [ok(`client ${env['SERVICE_AUTH_CLIENT_ID']}, ${named}`), ...found];
 }
 
 async function diagnosedStore(env: Environment): Promise<readonly Diagnosis[]> {
   const problems: string[] = [];
   const opened = await openedStore(env, problems, false);
-  if (!opened) return problems.map((message) => ({ state: 'failure', message }));
+  if (!opened) return problems.map((message) => failure(message));
   const { SERVICE_AUTH_CLIENT_ID: clientId = '' } = env;
   const owner = { ...serverOf(env), clientId };
   const key = await recordKey(owner).catch(() => undefined);
@@ -109,12 +109,8 @@ async function diagnosedRecord(
         : [`${whoIsRefused(usage)} until ${new Date(refusedUntil).toISOString()}: ${becauseOf(usage, now)}`];
     const concerns = [...refused, ...concernsOf(usage, scene.failures, now, settingsOf(env))];
     const message = [spentOf(usage), ...concerns].join('; ');
-    const line: Diagnosis =
-      concerns.length === 0
-        ? { state: 'ok', message }
-        : { state: 'warning', message, advice: 'run service-auth explain.' };
     const found = [
-      line,
+      concerns.length === 0 ? ok(message) : warning(message, 'run service-auth explain.'),
       ...examineNewRecord(usage, now),
       ...examineWindows(usage.windows),
       ...(await examineSecret(env, snapshot)),
@@ -127,7 +123,7 @@ async function diagnosedRecord(
 
 function failureOf(error: unknown): Diagnosis {
   if (isServiceAuthError(error) || error instanceof Failure) {
-    return { state: 'failure', message: sentenceOf(error).replace(/\.$/, '') };
+    return failure(sentenceOf(error).replace(/\.$/, ''));
   }
   throw error;
 }
@@ -154,7 +150,7 @@ async function diagnosedEndpoint(env: Environment, counts: boolean): Promise<rea
   if (address === undefined || !isAskable(address)) return [];
   if (counts) {
     const message = `${new URL(address).origin} was not asked, because the provider counts requests: --issue asks it`;
-    return [{ state: 'ok', message }];
+    return [ok(message)];
   }
   const takesForms = hasClientAuthentication(env);
   // What is wrong with the configuration is told already.
@@ -167,15 +163,10 @@ async function diagnosedEndpoint(env: Environment, counts: boolean): Promise<rea
 
 async function diagnosedApi({ SERVICE_BASE_URL: baseUrl }: Environment): Promise<readonly Diagnosis[]> {
   if (baseUrl === undefined) {
-    return [
-      {
-        state: 'warning',
-        message: 'SERVICE_BASE_URL is not set, so the token is sent nowhere',
-        advice: 'adapters and the forwarding of service-auth serve need it.',
-      },
-    ];
+    const message = 'SERVICE_BASE_URL is not set, so the token is sent nowhere';
+    return [warning(message, 'adapters and the forwarding of service-auth serve need it.')];
   }
-  return isAskable(baseUrl) && !/[?#]/.test(baseUrl) ? examineApi(baseUrl) : [];
+  return isAskable(baseUrl) && !/[?#]/.test(baseUrl) ? [await examineApi(baseUrl)] : [];
 }
 
 /** Spends a token, if the store has none. */
@@ -184,7 +175,7 @@ async function issued(context: Context): Promise<readonly Diagnosis[]> {
     const { auth } = await openClient(context, { anyAudience: true });
     try {
       const { id, expiresAt } = await auth.getToken({ signal: context.signal });
-      return [{ state: 'ok', message: `token ${id}, valid until ${new Date(expiresAt).toISOString()}` }];
+      return [ok(`token ${id}, valid until ${new Date(expiresAt).toISOString()}`)];
     } finally {
       // After a signal, too: its request under way ends, so that the record knows the outcome.
       await auth.close();

@@ -22,10 +22,10 @@ import {
   spentOf,
 } from '../report/sentences.ts';
 import { legend } from '../report/spenders.ts';
-import { coloured, counted, countedBy, grouped, type Style, windowName, zone } from '../report/text.ts';
+import { coloured, counted, countedBy, ranked, type Style, windowName, zone } from '../report/text.ts';
 import type { Failure, Hold, Usage } from '../report/usage.ts';
 import { joined } from '../report/whose.ts';
-import type { Diagnosis } from '../stores/address.ts';
+import { type Diagnosis, warning } from '../stores/diagnosis.ts';
 
 const runbook = 'https://github.com/service-auth/service-auth/blob/main/docs/runbook.md';
 
@@ -43,8 +43,8 @@ export async function run(context: Context): Promise<number> {
     failures,
     settings: settingsOf(reader.env),
   });
-  const absent: Diagnosis = { state: 'warning', message: absenceIn(reader.env, scene), advice: noRecord };
   const problems = await reader.problemsOfStore();
+  const absent = warning(absenceIn(reader.env, scene), noRecord);
   const missing = hasRecord ? [] : [...inStore(absent, style).slice(1), ''];
   const holds = otherHolds(usage, findings);
   const isQuiet = hasRecord && findings.length + problems.length === 0;
@@ -54,9 +54,7 @@ export async function run(context: Context): Promise<number> {
     ...missing,
     ...(hasRecord ? summary(usage, failures, holds, isHealthy, style) : []),
     ...findings.flatMap((finding) => described(finding, usage, style)),
-    ...problems.flatMap(({ message, advice }) =>
-      inStore({ state: 'warning', message: `In this store ${message}`, advice }, style),
-    ),
+    ...problems.flatMap(({ message, advice }) => inStore(warning(`In this store ${message}`, advice), style)),
     ...(isHealthy || (isQuiet && isUnusual(usage)) ? ending(usage, style) : []),
   ];
   context.stdout.write(`${lines.join('\n')}\n`);
@@ -124,8 +122,9 @@ function ending(usage: Usage, style: Style): string[] {
 function regularity(usage: Usage): string {
   const { issuances } = usage;
   if (issuances.length === 0) return '';
-  const counts = [...grouped(issuances, ({ reason }) => reason)].sort(([, a], [, b]) => b.length - a.length);
-  const list = counts.map(([reason, group]) => `${group.length} ${reason}`).join(', ');
+  const list = ranked(issuances, ({ reason }) => reason)
+    .map(([reason, group]) => `${group.length} ${reason}`)
+    .join(', ');
   const programs = new Set(issuances.map(({ instance }) => instance)).size;
   return `Of ${counted(issuances.length, 'token')}, for ${counted(programs, 'instance')}, the reasons are: ${list}. That is, ${legend(usage)} `;
 }

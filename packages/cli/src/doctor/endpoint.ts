@@ -2,7 +2,7 @@ import { fetchTransport, isServiceAuthError } from '@service-auth/core';
 import { environmentProxy, isLoopback } from '@service-auth/core/http';
 import { type TemporaryCause, temporaryCauseOf } from '@service-auth/core/record';
 import { certificateAdvice } from '../line/certificates.ts';
-import type { Diagnosis } from '../stores/address.ts';
+import { type Diagnosis, failure, ok, warning } from '../stores/diagnosis.ts';
 
 const timeoutMs = 8_000;
 
@@ -66,7 +66,7 @@ export async function examineEndpoint(endpoint: AskedEndpoint): Promise<Diagnosi
       return judged(`${shown} answers with a long text`, answer, endpoint);
     }
     const isDirect = url.protocol === 'http:' && isLoopback(url);
-    return { state: 'failure', ...unreachable(shown, error, isDirect) };
+    return unreachable(shown, error, isDirect);
   }
 }
 
@@ -86,57 +86,46 @@ function judged(answered: string, answer: Answered, { variable, takesForms }: As
   const { status, redirects, error, temporaryCause } = answer;
   if (error === 'unsupported_grant_type' && takesForms) {
     const advice = 'does the provider offer this grant (RFC 6749, section 4.4), at this address?';
-    return { state: 'failure', message: `${answered}: there is no client-credentials grant`, advice };
+    return failure(`${answered}: there is no client-credentials grant`, advice);
   }
   if (temporaryCause === 'rate_limited') {
     const advice = 'this client id or this address asks too often; service-auth explain says who spent tokens.';
-    return { state: 'warning', message: `${answered}: it limits the rate of requests`, advice };
+    return warning(`${answered}: it limits the rate of requests`, advice);
   }
-  const failing = { state: 'failure', message: `${answered}: it is failing`, advice: 'ask its provider.' } as const;
-  if (temporaryCause || status >= 500) return failing;
+  if (temporaryCause || status >= 500) return failure(`${answered}: it is failing`, 'ask its provider.');
   if ([400, 401, 403, 422].includes(status) || (status < 300 && error !== undefined)) {
-    return {
-      state: 'ok',
-      message: `${answered}, as it should. Whether it accepts the credentials, only --issue can tell`,
-    };
+    return ok(`${answered}, as it should. Whether it accepts the credentials, only --issue can tell`);
   }
   if (status === 404 || status === 405) {
     const advice =
       variable === 'SERVICE_AUTH_URL'
         ? 'is SERVICE_AUTH_URL the host that issues tokens, and without /oauth/token?'
         : 'is SERVICE_AUTH_TOKEN_ENDPOINT the whole address of the token endpoint?';
-    return { state: 'failure', message: `${answered}: there is no token endpoint`, advice };
+    return failure(`${answered}: there is no token endpoint`, advice);
   }
   if (status === 415) {
     const advice = takesForms
       ? 'does it want JSON? Then unset SERVICE_AUTH_CLIENT_AUTHENTICATION.'
       : 'set SERVICE_AUTH_CLIENT_AUTHENTICATION, such as client_secret_basic: forms are sent then.';
-    return { state: 'failure', message: `${answered}: it does not take ${takesForms ? 'forms' : 'JSON'}`, advice };
+    return failure(`${answered}: it does not take ${takesForms ? 'forms' : 'JSON'}`, advice);
   }
   if (redirects) {
     const advice = `set ${variable} to the address to which it redirects; core follows no redirect with credentials.`;
-    return { state: 'failure', message: `${answered}: it redirects`, advice };
+    return failure(`${answered}: it redirects`, advice);
   }
-  return {
-    state: 'warning',
-    message: `${answered}, where it should refuse`,
-    advice: 'is this a proxy or a login page?',
-  };
+  return warning(`${answered}, where it should refuse`, 'is this a proxy or a login page?');
 }
 
 /** Asks the API without a token. Every answer shows that it is there. */
-export async function examineApi(baseUrl: string): Promise<readonly Diagnosis[]> {
+export async function examineApi(baseUrl: string): Promise<Diagnosis> {
   try {
     const { status, body } = await fetch(baseUrl, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
     await body?.cancel();
-    return [
-      {
-        state: 'ok',
-        message: `${baseUrl} answers ${status} without a token, so it can be reached; whether its paths exist is not checked`,
-      },
-    ];
+    return ok(
+      `${baseUrl} answers ${status} without a token, so it can be reached; whether its paths exist is not checked`,
+    );
   } catch (error) {
-    return [{ state: 'failure', ...unreachable(baseUrl, error) }];
+    return unreachable(baseUrl, error);
   }
 }
 
@@ -148,7 +137,7 @@ const advices: Readonly<Record<string, string>> = {
   TimeoutError: 'nothing answers: a firewall may drop the packets, or a proxy is needed (NODE_USE_ENV_PROXY=1).',
 };
 
-function unreachable(address: string, error: unknown, isDirect = false): { message: string; advice: string } {
+function unreachable(address: string, error: unknown, isDirect = false): Diagnosis {
   const { name, cause } = Object(error) as { name?: string; cause?: { code?: unknown } };
   const code = [cause?.code, name].find((text) => typeof text === 'string') ?? 'unknown error';
   const proxy = isDirect ? undefined : environmentProxy(address);
@@ -156,5 +145,5 @@ function unreachable(address: string, error: unknown, isDirect = false): { messa
   const certificate = certificateAdvice(code, 'set NODE_EXTRA_CA_CERTS');
   const usual = advices[code as string] ?? 'ask its provider.';
   const advice = certificate ?? (proxy ? `${proxy.remark}${proxy.isUsed ? '' : ` Otherwise: ${usual}`}` : usual);
-  return { message: `${address} cannot be reached${through} (${code})`, advice };
+  return failure(`${address} cannot be reached${through} (${code})`, advice);
 }

@@ -3,7 +3,7 @@ import { type SecretInRecord, secretInRecord, shownNameOf } from '@service-auth/
 import { type Environment, settingsOf } from '../configuration/environment.ts';
 import { readOptions, requestedTokens } from '../configuration/reader.ts';
 import { rejectionOf } from '../report/whose.ts';
-import type { Diagnosis } from '../stores/address.ts';
+import { type Diagnosis, failure, warning } from '../stores/diagnosis.ts';
 
 /**
  * Says what the record shows of the client secret of this configuration. It sends the secret
@@ -29,23 +29,22 @@ function described({ rejection, opensToken }: SecretInRecord, token: string, env
   if (rejection) {
     const at = rejection.failedAt === undefined ? '' : ` at ${new Date(rejection.failedAt).toISOString()}`;
     const answer = `${rejectionOf({ ...rejection, failedAt: undefined })}${at}`;
-    found.push({
-      state: 'failure',
-      ...(rejection.about === 'client'
-        ? {
-            message: `the token endpoint rejected this client secret for ${token} (${answer})`,
-            advice: `compare it with ${settingsOf(env)}.`,
-          }
-        : {
-            message: `the token endpoint refuses tokens for ${token} (${answer})`,
-            advice: 'may this client have them? If it gets no others either, compare its id and secret.',
-          }),
-    });
+    found.push(
+      rejection.about === 'client'
+        ? failure(
+            `the token endpoint rejected this client secret for ${token} (${answer})`,
+            `compare it with ${settingsOf(env)}.`,
+          )
+        : failure(
+            `the token endpoint refuses tokens for ${token} (${answer})`,
+            'may this client have them? If it gets no others either, compare its id and secret.',
+          ),
+    );
   }
   if (opensToken === false) {
     const message = `this client secret cannot open the token in use for ${token}: another secret sealed it`;
     const advice = 'give all programs the same SERVICE_AUTH_CLIENT_SECRET, or the same SERVICE_AUTH_STORE_KEY.';
-    found.push({ state: 'warning', message, advice });
+    found.push(warning(message, advice));
   }
   return found;
 }

@@ -2,32 +2,26 @@ import { type Environment, hasClientAuthentication, hasOtherCredential } from '.
 import { allowance } from '../report/availability.ts';
 import { countedBy } from '../report/text.ts';
 import type { Usage } from '../report/usage.ts';
-import type { Diagnosis } from '../stores/address.ts';
+import { type Diagnosis, failure, ok, warning } from '../stores/diagnosis.ts';
 
 /** Mistakes that make a configuration wrong although each value alone is allowed. */
 export function examineSettings(env: Environment): readonly Diagnosis[] {
   const { SERVICE_AUTH_STORE: store, SERVICE_AUTH_CLIENT_SECRET: secret } = env;
   const found: Diagnosis[] = [];
   if (secret === undefined && !hasOtherCredential(env)) {
-    const message = 'there is no client secret: usage, check, explain and doctor work, token does not';
-    found.push({ state: 'ok', message });
+    found.push(ok('there is no client secret: usage, check, explain and doctor work, token does not'));
   }
   if (hasOtherCredential(env) && !env['SERVICE_AUTH_STORE_KEY']) {
     const message = 'SERVICE_AUTH_STORE_KEY is not set: without a client secret, it encrypts the tokens in the store';
-    found.push({
-      state: 'failure',
-      message,
-      advice: 'give all programs the same one, such as that of openssl rand -base64 32.',
-    });
+    found.push(failure(message, 'give all programs the same one, such as that of openssl rand -base64 32.'));
   }
   const needsAudience = env['SERVICE_AUTH_TOKEN_ENDPOINT'] === undefined && !hasClientAuthentication(env);
   if (needsAudience && env['SERVICE_AUTH_AUDIENCE'] === undefined) {
-    const message = 'SERVICE_AUTH_AUDIENCE is not set';
-    found.push({ state: 'warning', message, advice: 'set it to ask for tokens.' });
+    found.push(warning('SERVICE_AUTH_AUDIENCE is not set', 'set it to ask for tokens.'));
   }
   if (store === undefined) {
     const message = 'SERVICE_AUTH_STORE is not set, so the store is a directory of this user';
-    found.push({ state: 'warning', message, advice: 'set it, if other programs use another store.' });
+    found.push(warning(message, 'set it, if other programs use another store.'));
   }
   return found;
 }
@@ -37,9 +31,9 @@ export function examineNewRecord(usage: Usage, now: number): readonly Diagnosis[
   const { newRecord } = usage;
   if (!newRecord) return [];
   const message = `the record is new, so it allows only ${allowance(usage, now)}; ${newRecord.remaining} of them are left`;
-  if (newRecord.remaining * 3 > newRecord.allowed) return [{ state: 'ok', message }];
+  if (newRecord.remaining * 3 > newRecord.allowed) return [ok(message)];
   const advice = 'if you know how many it has not seen, say so: service-auth record spent N --reason TEXT.';
-  return [{ state: 'warning', message, advice }];
+  return [warning(message, advice)];
 }
 
 /** A window of seconds where milliseconds were meant, as other programs state it in the record. */
@@ -48,9 +42,10 @@ export function examineWindows(
 ): readonly Diagnosis[] {
   return windows
     .filter(({ tokens, windowMs }) => tokens >= 20 && windowMs <= 700_000)
-    .map(({ tokens, windowMs, counts }) => ({
-      state: 'warning',
-      message: `a program states ${tokens} ${countedBy({ counts })}s in a window of ${windowMs} ms`,
-      advice: 'were these meant as seconds? windowMs is in milliseconds: a day has 86400000.',
-    }));
+    .map(({ tokens, windowMs, counts }) =>
+      warning(
+        `a program states ${tokens} ${countedBy({ counts })}s in a window of ${windowMs} ms`,
+        'were these meant as seconds? windowMs is in milliseconds: a day has 86400000.',
+      ),
+    );
 }

@@ -3,7 +3,8 @@ import { type RecordOwner, recordKey } from '@service-auth/core/record';
 import { abortable } from '@service-auth/core/store';
 import { noRecord } from '../report/screen.ts';
 import { duration } from '../report/text.ts';
-import { adviceOf, type Diagnosis, nameOf, type OpenedStore } from '../stores/address.ts';
+import { adviceOf, nameOf, type OpenedStore } from '../stores/address.ts';
+import { type Diagnosis, failure, ok, warning } from '../stores/diagnosis.ts';
 import { examineOtherPlaces } from '../stores/other-places.ts';
 
 /** All that the store is asked ends within this time, whatever it leaves without an answer. */
@@ -20,7 +21,6 @@ export async function examineStore(opened: OpenedStore, owner: RecordOwner | und
   // Without an owner the place of the record is unknown, but the store can be tried.
   const key = owner ? await recordKey(owner) : 'doctor';
   const signal = AbortSignal.timeout(deadlineMs);
-  let warnings: readonly string[];
   const found: Diagnosis[] = [];
   try {
     // The first call connects.
@@ -29,19 +29,13 @@ export async function examineStore(opened: OpenedStore, owner: RecordOwner | und
     const askedAt = Date.now();
     const snapshot = await store.load(key, { signal });
     const ms = Math.round(performance.now() - startedAt);
-    found.push({ state: 'ok', message: `${label} answers in ${ms} ms` });
-    found.push(clock(snapshot.now - (askedAt + ms / 2)));
-    if (snapshot.record === undefined) {
-      const message = 'it has no record of this client yet';
-      found.push({ state: 'warning', message, advice: noRecord });
-    }
-    warnings = (snapshot as { warnings?: readonly string[] }).warnings ?? [];
+    found.push(ok(`${label} answers in ${ms} ms`), clock(snapshot.now - (askedAt + ms / 2)));
+    if (snapshot.record === undefined) found.push(warning('it has no record of this client yet', noRecord));
+    const { warnings = [] } = snapshot as { warnings?: readonly string[] };
+    found.push(...warnings.map((message) => warning(message)));
   } catch (error) {
-    return [
-      { state: 'failure', message: `${label} cannot be read (${nameOf(error)})`, advice: adviceOf(error) ?? unknown },
-    ];
+    return [failure(`${label} cannot be read (${nameOf(error)})`, adviceOf(error) ?? unknown)];
   }
-  found.push(...warnings.map((message): Diagnosis => ({ state: 'warning', message })));
   if (trial) found.push(await swaps(trial, signal));
   const facts = [examine?.(), owner && examineOtherPlaces(opened, owner)].map((fact = Promise.resolve([])) =>
     abortable(fact, signal).catch((error) => [notTold(error)]),
@@ -52,13 +46,9 @@ export async function examineStore(opened: OpenedStore, owner: RecordOwner | und
 
 function clock(aheadMs: number): Diagnosis {
   const by = duration(Math.abs(aheadMs));
-  if (Math.abs(aheadMs) < tolerableMs) return { state: 'ok', message: 'its clock agrees with this machine' };
+  if (Math.abs(aheadMs) < tolerableMs) return ok('its clock agrees with this machine');
   const message = `its clock is ${by} ${aheadMs > 0 ? 'ahead of' : 'behind'} this machine`;
-  return {
-    state: 'warning',
-    message,
-    advice: 'let both follow a time server. Tokens and limits follow the clock of the store.',
-  };
+  return warning(message, 'let both follow a time server. Tokens and limits follow the clock of the store.');
 }
 
 /** Two first swaps, of which one must win, in a place that is removed afterwards. */
@@ -72,21 +62,16 @@ async function swaps(trial: NonNullable<OpenedStore['trial']>, signal: AbortSign
     const winners = both.filter(({ swapped }) => swapped).length;
     const { version } = await store.load(key, { signal });
     const kept = both[0]?.swapped ? first.version : second.version;
-    if (winners === 1 && version === kept)
-      return { state: 'ok', message: 'of two writers at once, one wins, as it must' };
-    const message = `of two writers at once, ${winners} won`;
-    return { state: 'failure', message, advice: 'this store cannot keep the count; use another one.' };
+    return winners === 1 && version === kept
+      ? ok('of two writers at once, one wins, as it must')
+      : failure(`of two writers at once, ${winners} won`, 'this store cannot keep the count; use another one.');
   } catch (error) {
-    return { state: 'failure', message: `it cannot be written (${nameOf(error)})`, advice: adviceOf(error) ?? unknown };
+    return failure(`it cannot be written (${nameOf(error)})`, adviceOf(error) ?? unknown);
   } finally {
     await abortable(remove(), signal).catch(() => {});
   }
 }
 
 function notTold(error: unknown): Diagnosis {
-  return {
-    state: 'warning',
-    message: `its settings cannot be read (${nameOf(error)})`,
-    advice: 'this user may lack the right to read them.',
-  };
+  return warning(`its settings cannot be read (${nameOf(error)})`, 'this user may lack the right to read them.');
 }

@@ -1,4 +1,4 @@
-import { counted, duration, grouped } from '../report/text.ts';
+import { counted, duration, grouped, ranked } from '../report/text.ts';
 import type { Issuance, Usage } from '../report/usage.ts';
 import type { Rule } from './finding.ts';
 import { few, lifetimeMs, spentIn, stepsOf, usualIntervalMs } from './journal.ts';
@@ -25,7 +25,7 @@ function needlessStarts(usage: Usage): NeedlessStarts {
       return issuance.reason === 'cold' && afterMs < lifetime * 0.8;
     })
     .map(({ issuance }) => issuance);
-  const groups = [...grouped(cold, ({ instance }) => instance).values()].sort((a, b) => b.length - a.length);
+  const groups = ranked(cold, ({ instance }) => instance).map(([, group]) => group);
   const repeats = (group: readonly Issuance[]) => group.length >= few(usage) && group.length * 10 >= cold.length;
   return { repeated: groups.filter(repeats), single: groups.filter((group) => !repeats(group)).flat() };
 }
@@ -35,11 +35,9 @@ function needlessStarts(usage: Usage): NeedlessStarts {
  * audience prove several keys.
  */
 function provenKeys(usage: Usage): string {
-  const [most = []] = [...grouped(usage.tokens, ({ audience }) => audience).values()].sort(
-    (a, b) => b.length - a.length,
-  );
+  const [[audience, most] = ['', []]] = ranked(usage.tokens, (token) => token.audience);
   if (most.length < few(usage)) return '';
-  return `${most.length} tokens are in use for ${most[0]?.audience}; programs with one key share one. `;
+  return `${most.length} tokens are in use for ${audience}; programs with one key share one. `;
 }
 
 /** Programs that start again and again and never find the token of their predecessor. */

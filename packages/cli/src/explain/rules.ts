@@ -2,7 +2,7 @@ import { countsForMs } from '@service-auth/core/record';
 import { minute } from '../line/units.ts';
 import { allowance } from '../report/availability.ts';
 import { doubtsOf } from '../report/doubts.ts';
-import { counted, countedBy, duration, grouped, instant, windowName } from '../report/text.ts';
+import { counted, countedBy, duration, instant, ranked, windowName } from '../report/text.ts';
 import { audiencesIn, listed, unsettled } from '../report/whose.ts';
 import { coldRules } from './cold-rules.ts';
 import type { Rule } from './finding.ts';
@@ -105,7 +105,7 @@ const manyAudiences: Rule = (usage, { audiences }) => {
   const { usable } = usage;
   // Requests of unknown outcome have causes of their own.
   const issuances = usage.issuances.filter(({ pending }) => !pending);
-  const groups = [...grouped(issuances, (issuance) => issuance.audience)].sort(([, a], [, b]) => b.length - a.length);
+  const groups = ranked(issuances, ({ audience }) => audience);
   const others = groups.filter(([name]) => !audiences.includes(name));
   const spent = others.reduce((sum, [, group]) => sum + group.length, 0);
   // Without an audience of one's own, two or three are nothing unusual.

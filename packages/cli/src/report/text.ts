@@ -1,3 +1,4 @@
+import { styleText } from 'node:util';
 import { printable } from '../line/printable.ts';
 import { day, hour, minute } from '../line/units.ts';
 
@@ -14,18 +15,8 @@ export interface Style {
 
 export type Colour = 'red' | 'yellow' | 'green' | 'dim' | 'bold' | 'cyan';
 
-const codes: Readonly<Record<Colour, readonly [on: number, off: number]>> = {
-  red: [31, 39],
-  yellow: [33, 39],
-  green: [32, 39],
-  cyan: [36, 39],
-  dim: [2, 22],
-  bold: [1, 22],
-};
-
 export function coloured({ colours }: Style, colour: Colour, text: string): string {
-  const [on, off] = codes[colour];
-  return colours && text !== '' ? `\u001B[${on}m${text}\u001B[${off}m` : text;
+  return colours && text !== '' ? styleText(colour, text, { validateStream: false }) : text;
 }
 
 /** What the provider counts: `token` or `request`. */
@@ -170,6 +161,11 @@ export function table(
 /** The length of a row, with two spaces between its columns. */
 function lengthOf(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width + 2, -2);
+}
+
+/** The groups of things with one name, and their names. The largest comes first. */
+export function ranked<Thing>(things: readonly Thing[], nameOf: (thing: Thing) => string): [string, Thing[]][] {
+  return [...grouped(things, nameOf)].sort(([, a], [, b]) => b.length - a.length);
 }
 
 /** Groups things by a name. The groups are in the order in which their first member came. */

@@ -1,4 +1,4 @@
-import { clockTime, counted, grouped } from './text.ts';
+import { clockTime, counted, grouped, ranked } from './text.ts';
 import type { Failure, Hold, Issuance, Usage } from './usage.ts';
 
 /** The record lists so many issuances. */
@@ -28,8 +28,7 @@ export function unsettledInRow(usage: Usage): Issuance[] {
 
 /** The audiences of issuances. The one that has most comes first. */
 export function audiencesIn(issuances: readonly Issuance[]): string[] {
-  const groups = [...grouped(issuances, ({ audience }) => audience)].sort(([, a], [, b]) => b.length - a.length);
-  return groups.map(([audience]) => audience);
+  return ranked(issuances, ({ audience }) => audience).map(([audience]) => audience);
 }
 
 /**
@@ -44,7 +43,7 @@ export function listed(audiences: readonly string[]): string {
 
 /** Names the instances: `instance x`, or `3 instances, 40 of 43 tokens by x`. */
 export function culprits(issuances: readonly Issuance[]): string {
-  const groups = [...grouped(issuances, ({ instance }) => instance)].sort(([, a], [, b]) => b.length - a.length);
+  const groups = ranked(issuances, ({ instance }) => instance);
   const [[name, own] = ['', []]] = groups;
   if (groups.length === 1) return `instance ${name}`;
   if (own.length * 2 > issuances.length)

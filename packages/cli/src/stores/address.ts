@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Store } from '@service-auth/core';
+import type { Diagnosis } from './diagnosis.ts';
 
 /** A store that a command uses. Nothing connects before its first call. */
 export interface OpenedStore {
@@ -43,14 +44,6 @@ export interface OtherPlaces {
 export interface Trial {
   readonly store: Store;
   remove(): Promise<unknown>;
-}
-
-/** One line of `service-auth doctor`. */
-export interface Diagnosis {
-  readonly state: 'ok' | 'warning' | 'failure';
-  readonly message: string;
-  /** Advice for the reader. */
-  readonly advice?: string | undefined;
 }
 
 export interface OpenOptions {

@@ -1,15 +1,8 @@
 import type { Store } from '@service-auth/core';
 import { createTable, type MysqlPool, mysqlStore } from '@service-auth/mysql';
-import {
-  AddressError,
-  contentOf,
-  type Diagnosis,
-  labelOf,
-  type OpenedStore,
-  type OpenOptions,
-  takeParameters,
-} from './address.ts';
+import { AddressError, contentOf, labelOf, type OpenedStore, type OpenOptions, takeParameters } from './address.ts';
 import { type Connection, connectingStore } from './connecting.ts';
+import { type Diagnosis, ok, takesNoWrites } from './diagnosis.ts';
 import { explained, explainingStore } from './explaining.ts';
 import { importFromHere } from './from-here.ts';
 
@@ -109,12 +102,9 @@ async function readOnly(
   query: (sql: string, values: unknown[]) => Promise<Record<string, unknown>[]>,
 ): Promise<Diagnosis> {
   const [row] = await query('select @@read_only as answer', []);
-  if (Number(row?.['answer']) === 0) return { state: 'ok', message: 'this server takes writes' };
-  return {
-    state: 'failure',
-    message: 'this server is read-only, as a replica is',
-    advice: 'name the primary server.',
-  };
+  return Number(row?.['answer']) === 0
+    ? ok('this server takes writes')
+    : takesNoWrites('this server is read-only, as a replica is');
 }
 
 const advices = {

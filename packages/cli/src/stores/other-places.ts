@@ -1,7 +1,8 @@
 import { createUsageReader, type Store, type Usage } from '@service-auth/core';
 import { type RecordOwner, recordKey } from '@service-auth/core/record';
 import { counted, instant, windowName } from '../report/text.ts';
-import type { Diagnosis, OpenedStore, OtherPlaces } from './address.ts';
+import type { OpenedStore, OtherPlaces } from './address.ts';
+import { type Diagnosis, ok, warning } from './diagnosis.ts';
 
 const words = {
   prefix: { under: 'under other prefixes', no: 'no other prefix has' },
@@ -24,18 +25,17 @@ export async function examineOtherPlaces(
   const { found, kind, searched } = places;
   const { under, no } = words[kind];
   if (found.length === 0) {
-    return [{ state: 'ok', message: `${no} a record of this client${searched ? ` among ${searched}` : ''}` }];
+    return [ok(`${no} a record of this client${searched ? ` among ${searched}` : ''}`)];
   }
   const now = Date.now();
   const usages = await Promise.all(found.slice(0, maxRead).map(async (place) => usageIn(place.store, owner)));
   const list = found.map(({ name }, at) => `${name}${described(usages[at], now)}`).join(', ');
   const own = await usageIn(store, owner);
   return [
-    {
-      state: 'warning',
-      message: `there are records of this client ${under}, too: ${list}${own ? together([own, ...usages], found.length) : ''}`,
-      advice: `two records are two budgets; give all programs the same ${kind}. ${commandFor(places)}`,
-    },
+    warning(
+      `there are records of this client ${under}, too: ${list}${own ? together([own, ...usages], found.length) : ''}`,
+      `two records are two budgets; give all programs the same ${kind}. ${commandFor(places)}`,
+    ),
   ];
 }
 

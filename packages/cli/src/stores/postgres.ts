@@ -1,10 +1,10 @@
 import type { Store } from '@service-auth/core';
 import { createTable, postgresStore } from '@service-auth/postgres';
 import pg from 'pg';
+import { counted } from '../report/text.ts';
 import {
   AddressError,
   contentOf,
-  type Diagnosis,
   labelOf,
   type OpenedStore,
   type OpenOptions,
@@ -13,6 +13,7 @@ import {
   parameterOf,
   takeParameters,
 } from './address.ts';
+import { type Diagnosis, ok, takesNoWrites } from './diagnosis.ts';
 import { explained, explainingStore } from './explaining.ts';
 
 /**
@@ -73,17 +74,9 @@ async function standby(pool: pg.Pool): Promise<Diagnosis> {
     'select pg_is_in_recovery() as recovers, (select count(*) from pg_stat_replication) as replicas',
   );
   const { recovers = false, replicas = '0' } = rows[0] ?? {};
-  if (recovers) {
-    return {
-      state: 'failure',
-      message: 'this server is a standby, which takes no writes',
-      advice: 'name the primary server.',
-    };
-  }
-  return {
-    state: 'ok',
-    message: `this server takes writes and has ${replicas} ${replicas === '1' ? 'standby' : 'standbys'}`,
-  };
+  return recovers
+    ? takesNoWrites('this server is a standby, which takes no writes')
+    : ok(`this server takes writes and has ${counted(Number(replicas), 'standby')}`);
 }
 
 const maxTables = 100;

@@ -1,4 +1,4 @@
-import type { Diagnosis } from './address.ts';
+import { type Diagnosis, ok, takesNoWrites } from './diagnosis.ts';
 import type { Node } from './redis-connection.ts';
 
 /** Says how many replicas there are. `nodes`: the primary servers. */
@@ -6,18 +6,13 @@ export async function examineReplicas(nodes: readonly Node[]): Promise<Diagnosis
   let count = 0;
   for (const node of nodes) {
     const info = String(await node.sendCommand(['INFO', 'replication']));
-    if (/role:slave/.test(info)) {
-      return {
-        state: 'failure',
-        message: 'this server is a replica, which takes no writes',
-        advice: 'name the primary server.',
-      };
-    }
+    if (/role:slave/.test(info)) return takesNoWrites('this server is a replica, which takes no writes');
     count += Number(/connected_slaves:(\d+)/.exec(info)?.[1] ?? 0);
   }
   const subject = nodes.length === 1 ? 'it has' : `it is a cluster of ${nodes.length} primary servers with`;
-  const message = `${subject} ${count} ${count === 1 ? 'replica' : 'replicas'}; a failover may lose the newest writes, so half of the limit is held in reserve where SERVICE_AUTH_RESERVE does not say otherwise`;
-  return { state: 'ok', message };
+  return ok(
+    `${subject} ${count} ${count === 1 ? 'replica' : 'replicas'}; a failover may lose the newest writes, so half of the limit is held in reserve where SERVICE_AUTH_RESERVE does not say otherwise`,
+  );
 }
 
 const maxScans = 200;
