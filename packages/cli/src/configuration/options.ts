@@ -48,7 +48,9 @@ function each<Value>(create: (row: (typeof table)[Name]) => Value): Readonly<Rec
   return Object.fromEntries(Object.entries(table).map(([name, row]) => [name, create(row)])) as Record<Name, Value>;
 }
 
-const envFile: Options = {
+/** The options of a command that asks for tokens. */
+export const configurationOptions: Options = {
+  ...variableOptions,
   'env-file': {
     value: 'FILE',
     multiple: true,
@@ -56,20 +58,9 @@ const envFile: Options = {
   },
 };
 
-/** The options of a command that only reads the record. */
-export const readerOptions: Options = {
-  'auth-url': variableOptions['auth-url'],
-  'token-endpoint': variableOptions['token-endpoint'],
-  issuer: variableOptions.issuer,
-  'client-id': variableOptions['client-id'],
-  store: variableOptions.store,
-  'token-limit': variableOptions['token-limit'],
-  reserve: variableOptions.reserve,
-  ...envFile,
-};
+const ofReaders = ['auth-url', 'token-endpoint', 'issuer', 'client-id', 'store', 'token-limit', 'reserve', 'env-file'];
 
-/** The options of a command that asks for tokens. */
-export const configurationOptions: Options = {
-  ...variableOptions,
-  ...envFile,
-};
+/** The options of a command that only reads the record. */
+export const readerOptions: Options = Object.fromEntries(
+  Object.entries(configurationOptions).filter(([name]) => ofReaders.includes(name)),
+);
