@@ -19,14 +19,14 @@ installTools(tools);
 await installEngines();
 const registry = await startRegistry(tools, folder);
 try {
-  const published = await (isNight ? publishCopy : publishPresent)(folder, registry);
-  tell(
-    `${published.length} packages of version ${published[0]?.manifest.version} are published to ${registry.address}`,
-  );
+  const published = await (isNight ? publishCopy : publishPresent)(folder, registry, tell);
+  tell(`${published.length} packages of version ${published[0]?.manifest.version} are published`);
   const problems = await judgeTarballs(published);
-  tell('The tarballs are judged.');
-  problems.push(...(await tryAsStrangers({ published, folder: join(folder, 'projects'), tools, env: registry.env })));
-  tell('The projects are tried.');
+  if (problems.length === 0) tell('the tarballs have the right entries, types and versions');
+  const wrong = await tryAsStrangers({ published, folder: join(folder, 'projects'), tools, env: registry.env });
+  if (wrong.length === 0)
+    tell(`projects of strangers install and run them: ${isNight ? 'npm, pnpm, Yarn and Bun' : 'npm'}`);
+  problems.push(...wrong);
   for (const problem of problems) console.error(problem);
   if (problems.length > 0) process.exitCode = 1;
 } finally {
@@ -34,6 +34,6 @@ try {
   execFileSync('rm', ['-rf', folder]);
 }
 
-function tell(sentence: string): void {
-  console.log(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(4)} s  ${sentence}`);
+function tell(step: string): void {
+  console.log(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(4)} s  ✓ ${step}`);
 }

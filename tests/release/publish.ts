@@ -15,8 +15,11 @@ export interface Published {
   readonly tarball: string;
 }
 
+/** Is told each step that went well. */
+export type Tell = (step: string) => void;
+
 /** Does in a copy of the tracked files what the release workflow does, and publishes to the registry on loopback. */
-export async function publishCopy(folder: string, registry: Registry): Promise<Published[]> {
+export async function publishCopy(folder: string, registry: Registry, tell: Tell): Promise<Published[]> {
   const copy = join(folder, 'copy');
   copyTrackedFiles(copy);
   const filters = ['--filter', '.', '--filter', './packages/*'];
@@ -43,6 +46,7 @@ export async function publishCopy(folder: string, registry: Registry): Promise<P
 
   await run('changeset', ['pre', 'enter', 'next']);
   await publish(`${expected}-next.0`);
+  tell('a candidate is published');
   await run('changeset', ['pre', 'exit']);
   const published = await publish(expected);
   for (const { manifest } of published) {
@@ -50,11 +54,33 @@ export async function publishCopy(folder: string, registry: Registry): Promise<P
     if (!isDeepStrictEqual(tags, { latest: expected, next: `${expected}-next.0` }))
       throw new Error(`${manifest.name} is published as ${JSON.stringify(tags)}.`);
   }
+  tell(`${expected} is \`latest\`, and the candidate is \`next\``);
   for (const document of ['README.md', 'CONTRIBUTING.md', 'docs/releases.md', 'docs/start/index.md']) {
     if (/until the first release|tarballs of a clone|pnpm@12 tarballs/.test(readFileSync(join(copy, document), 'utf8')))
       throw new Error(`${document} still says how to install what is not released.`);
   }
+  tell('no page says how to install what is not released');
+  await run('pnpm', [
+    '--filter=./packages/*',
+    'sbom',
+    '--prod',
+    '--split',
+    '--sbom-format=cyclonedx',
+    '--out=sbom/%s-%v.json',
+  ]);
+  const lists = readdirSync(join(copy, 'sbom')).filter((name) => name.endsWith(`-${expected}.json`));
+  if (lists.length !== published.length) throw new Error(`There are ${lists.length} lists of dependencies.`);
+  tell('each package has a list of what it depends on');
+  await assertUnproven(run);
+  tell('what nobody signed is refused after it is published');
   return published;
+}
+
+/** The registry on loopback signs nothing, so the program that runs after a release must refuse what it gives out. */
+async function assertUnproven(run: (command: string, argv: string[]) => Promise<string>): Promise<void> {
+  const verified = await run('node', ['scripts/verify-published.ts']).catch((error: { stderr: string }) => error);
+  if (typeof verified === 'string') throw new Error(`Packages without signatures were accepted: ${verified}`);
+  if (!verified.stderr.includes('npm audit signatures')) throw verified;
 }
 
 /** Publishes the packages as they are to the registry on loopback, which takes no version, no copy and no build. */
