@@ -115,7 +115,7 @@ function completeManifest(given: Manifest, folder: string): Manifest {
     ...typesVersions(entries),
     exports: { ...Object.fromEntries(entries), './package.json': './package.json' },
     publishConfig: { access: 'public', provenance: true },
-    scripts: { build: 'tsup --config ../../tsup.config.ts', prepack: 'turbo run build' },
+    scripts: { build: 'tsdown --config ../../tsdown.config.ts', prepack: 'turbo run build' },
   };
   for (const field of Object.keys(derived)) delete rest[field];
   return { name, version, description, keywords, ...derived, ...rest } as Manifest;
