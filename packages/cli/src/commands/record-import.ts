@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { incompleteRecord, isEmptyRecord, problemOfRecord, secretInRecord } from '@service-auth/core/record';
-import type { Environment } from '../configuration/environment.ts';
+import { contentOf, type Environment } from '../configuration/environment.ts';
 import { openReader, readOptions } from '../configuration/reader.ts';
 import type { Context } from '../line/command.ts';
 import { exitCodes, Failure, UsageError } from '../line/exit.ts';
@@ -13,8 +12,10 @@ import { joined } from '../report/whose.ts';
 /** Writes an exported record into a store that has none. */
 export async function run(context: Context): Promise<number> {
   const [file = ''] = context.operands;
-  const stored = await openReader(context, { writes: true });
-  const record = (file === '-' ? await text(context.stdin) : await contentOf(file)).trimEnd();
+  const others: string[] = [];
+  const content = file === '-' ? await text(context.stdin) : await contentOf(file, 'FILE', others);
+  const stored = await openReader(context, { writes: true, others });
+  const record = (content ?? '').trimEnd();
   const problem = problemOfRecord(record);
   if (record.startsWith('{'))
     throw new UsageError(['FILE is an output of record export --json; export without --json']);
@@ -56,12 +57,4 @@ async function knowsSecret(record: string, env: Environment): Promise<boolean | 
   if (clientSecret === undefined) return undefined;
   const { clientId, storeKey } = readOptions(env);
   return (await secretInRecord(record, { clientId, clientSecret, audience: '', storeKey }, 0)).isKnown;
-}
-
-async function contentOf(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    throw new UsageError([`FILE cannot be read: ${file} (${(error as NodeJS.ErrnoException).code})`]);
-  }
 }

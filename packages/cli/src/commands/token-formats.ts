@@ -1,5 +1,6 @@
 import type { AccessToken } from '@service-auth/core';
 import type { Environment } from '../configuration/environment.ts';
+import { tokenJson } from '../report/token-json.ts';
 
 /** The names of the formats of `token`. */
 export type FormatName = 'raw' | 'header' | 'env' | 'json' | 'exec-credential';
@@ -15,14 +16,7 @@ export const formats: Readonly<Record<FormatName, Format>> = {
   // A program that gives `sh` what it says must quote everything.
   env: ({ value, expiresAt }) =>
     `export SERVICE_AUTH_TOKEN=${quoted(value)}\nexport SERVICE_AUTH_TOKEN_EXPIRES_AT=${quoted(iso(expiresAt))}`,
-  // All values are strings, because the data source `external` of Terraform takes nothing else.
-  json: ({ value, authorization, expiresAt }, env) =>
-    JSON.stringify({
-      accessToken: value,
-      tokenType: authorization.split(' ', 1)[0],
-      expiresAt: iso(expiresAt),
-      audience: env['SERVICE_AUTH_AUDIENCE'],
-    }),
+  json: (token, env) => JSON.stringify(tokenJson(token, env['SERVICE_AUTH_AUDIENCE'])),
   // https://kubernetes.io/docs/reference/config-api/client-authentication.v1/
   'exec-credential': ({ value, expiresAt }, env) =>
     JSON.stringify({
@@ -48,9 +42,8 @@ function quoted(text: string): string {
 /** kubectl says which version it expects, and refuses any other one. */
 function requestedVersion(info: string | undefined): string | undefined {
   try {
-    const { apiVersion } = JSON.parse(info ?? '') as { apiVersion?: string };
-    return supportedVersions.find((version) => version === apiVersion) ?? supportedVersions[0];
-  } catch {
-    return supportedVersions[0];
-  }
+    const { apiVersion = '' } = JSON.parse(info ?? '') as { apiVersion?: string };
+    if (supportedVersions.includes(apiVersion)) return apiVersion;
+  } catch {}
+  return supportedVersions[0];
 }

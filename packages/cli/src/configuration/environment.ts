@@ -122,7 +122,8 @@ async function readSecret(name: string, env: Record<string, string | undefined>,
   if (content !== undefined) env[name] = withoutLineEnd(content);
 }
 
-async function contentOf(file: string, name: string, problems: string[]): Promise<string | undefined> {
+/** Reads a file. Adds what is wrong with it to `problems`. `name`: what names it. */
+export async function contentOf(file: string, name: string, problems: string[]): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {

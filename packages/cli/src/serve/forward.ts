@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline, type Readable } from 'node:stream';
 import { isServiceAuthError, type ServiceAuth } from '@service-auth/core';
 import { acceptsToken, sendWithToken } from '@service-auth/core/http';
-import { Pool } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import { type Answer, invalidRequest, refusal } from './answer.ts';
 import { forwardedHeaders, forwardingRefusal, hasBody, isCoded, pathOf, returnedHeaders } from './forwarding.ts';
 import type { KeptToken } from './kept-token.ts';
 import { requestBody } from './request-body.ts';
 import type { RequestHead } from './request-head.ts';
 import { failureAnswer } from './token-answer.ts';
-import { sendUpstream, type UpstreamAnswer } from './upstream.ts';
 
 // The time until the head of an answer, and between two parts of its body.
 const answerWithinMs = 300_000;
@@ -22,6 +22,14 @@ export interface Forwarder {
    */
   forward(request: IncomingMessage, response: ServerResponse, forwarded: Forwarded): Promise<Answer | undefined>;
   close(): Promise<void>;
+}
+
+/** An answer of the API, whose body waits. */
+interface UpstreamAnswer {
+  readonly status: number;
+  /** Names and values in turn. Latin-1 keeps each byte of a value. */
+  readonly rawHeaders: readonly string[];
+  readonly body: Dispatcher.ResponseData['body'];
 }
 
 interface Forwarded {
@@ -48,6 +56,11 @@ export function createForwarder(
     connect: { timeout: connectWithinMs },
   });
 
+  async function send(options: Omit<Dispatcher.RequestOptions, 'responseHeaders'>): Promise<UpstreamAnswer> {
+    const { statusCode: status, headers, body } = await pool.request({ ...options, responseHeaders: 'raw' });
+    return { status, rawHeaders: headers as unknown as string[], body };
+  }
+
   async function forward(request: IncomingMessage, response: ServerResponse, { head, signal, isEnding }: Forwarded) {
     const refused = forwardingRefusal(head);
     if (refused) return refused;
@@ -63,15 +76,15 @@ export function createForwarder(
         send: ({ authorization }, attempt) => {
           const headers = forwardedHeaders(rawHeaders, authorization);
           const content = (attempt === 1 ? body?.chunks : body?.whole()) ?? null;
-          return sendUpstream(pool, { method, path, headers, body: content, signal });
+          return send({ method: method as Dispatcher.HttpMethod, path, headers, body: content as Readable, signal });
         },
         isRejected: ({ status }) => rejectedStatuses.includes(status),
         isAccepted: ({ status }) => acceptsToken(status),
         canResend: () => !body || body.whole() !== undefined,
-        discard: (rejected) => rejected.discard(),
+        discard,
       });
       if (isCoded(answer.rawHeaders)) {
-        answer.discard();
+        discard(answer);
         return refusal(
           502,
           'bad_gateway',
@@ -94,13 +107,19 @@ function write(answer: UpstreamAnswer, response: ServerResponse, isLast: boolean
     response.writeHead(answer.status, isLast ? [...headers, 'Connection', 'close'] : headers);
   } catch (error) {
     // The API sent a header that is none.
-    answer.discard();
+    discard(answer);
     throw error;
   }
-  answer.stream(response);
+  // A body that breaks off breaks the answer off, too, and ends with it.
+  pipeline(answer.body, response, () => {});
   if (response.writableEnded) return;
   // A caller that waits for the first event of a stream wants to see the head before it.
   setImmediate(() => response.writableEnded || response.destroyed || response.flushHeaders());
+}
+
+/** Frees the connection: the rest of a short body is read, and a long one is aborted. */
+function discard({ body }: UpstreamAnswer): void {
+  void body.dump();
 }
 
 function failureOf(error: unknown): Answer {

@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { serveVariables } from '@service-auth/core/record';
-import type { Environment } from '../configuration/environment.ts';
+import { contentOf, type Environment } from '../configuration/environment.ts';
 import { type Context, textOf } from '../line/command.ts';
 import { durationMs } from '../line/duration.ts';
 import type { LogFormat } from './log.ts';
@@ -78,15 +77,10 @@ export function portOf(text: string): number | undefined {
 /** Reads the key of `--key-file`. Adds what is wrong with it to `problems`. */
 export async function readKey(file: string | undefined, problems: string[]): Promise<string | undefined> {
   if (file === undefined) return undefined;
-  try {
-    const key = (await readFile(file, 'utf8')).trim();
-    if (key.length < shortestKey || /[^\x21-\x7e]/.test(key))
-      problems.push(
-        `--key-file must have a key of ${shortestKey} characters or more, without spaces; try: openssl rand -hex 32`,
-      );
-    return key;
-  } catch (error) {
-    problems.push(`--key-file names a file that cannot be read: ${file} (${(error as NodeJS.ErrnoException).code})`);
-    return undefined;
-  }
+  const key = (await contentOf(file, '--key-file', problems))?.trim();
+  if (key !== undefined && (key.length < shortestKey || /[^\x21-\x7e]/.test(key)))
+    problems.push(
+      `--key-file must have a key of ${shortestKey} characters or more, without spaces; try: openssl rand -hex 32`,
+    );
+  return key;
 }

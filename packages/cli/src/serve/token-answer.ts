@@ -1,5 +1,6 @@
-import { type AccessToken, type AnyServiceAuthError, isServiceAuthError } from '@service-auth/core';
-import { sentenceOf } from '../line/exit.ts';
+import { type AccessToken, isServiceAuthError } from '@service-auth/core';
+import { exitCodeOf, exitCodes, sentenceOf } from '../line/exit.ts';
+import { tokenJson, typeOf } from '../report/token-json.ts';
 import { type Answer, json, refusal } from './answer.ts';
 
 /**
@@ -19,24 +20,8 @@ export function tokenAnswer({ value, authorization }: AccessToken, leftMs: numbe
 /**
  * The same token in the form of `service-auth token --format json`. `audience`: empty without one.
  */
-export function plainTokenAnswer(
-  { value, authorization, expiresAt }: AccessToken,
-  leftMs: number,
-  audience: string,
-): Answer {
-  if (leftMs < shortestLifeMs) return tooShort(leftMs);
-  const at = new Date(expiresAt).toISOString();
-  return json(200, {
-    accessToken: value,
-    tokenType: typeOf(authorization),
-    expiresAt: at,
-    audience: audience || undefined,
-  });
-}
-
-/** The word before the token in the header of a request to the API. */
-function typeOf(authorization: string): string | undefined {
-  return authorization.split(' ', 1)[0];
+export function plainTokenAnswer(token: AccessToken, leftMs: number, audience: string): Answer {
+  return leftMs < shortestLifeMs ? tooShort(leftMs) : json(200, tokenJson(token, audience || undefined));
 }
 
 function tooShort(leftMs: number): Answer {
@@ -51,11 +36,8 @@ function tooShort(leftMs: number): Answer {
 export function failureAnswer(error: unknown, now: number): Answer {
   if (!isServiceAuthError(error)) return unavailable(503, 'No token is available. Try again shortly.', soonMs);
   const { retryAt } = error;
-  return unavailable(statusOf(error), sentenceOf(error), retryAt === undefined ? soonMs : retryAt - now);
-}
-
-function statusOf({ code }: AnyServiceAuthError): number {
-  return code === 'ERR_ISSUANCE_LIMIT' || code === 'ERR_RATE_LIMITED' ? 429 : 503;
+  const status = exitCodeOf(error) === exitCodes.tryLater ? 429 : 503;
+  return unavailable(status, sentenceOf(error), retryAt === undefined ? soonMs : retryAt - now);
 }
 
 /** An answer with `Retry-After` (RFC 9110 section 10.2.3), in whole seconds. */

@@ -95,17 +95,21 @@ export function contentOf(file: string): Buffer {
   }
 }
 
-/** Takes the parameters of ours out of an address. */
-export function takeParameters<Name extends string>(
-  url: URL,
+/** The parameters of an address. @throws AddressError for one with another name */
+export function parametersOf<Name extends string>(
+  query: string,
   names: readonly Name[],
-): { readonly [Key in Name]: string | undefined } {
-  const taken = names.map((name) => {
-    const value = url.searchParams.get(name) ?? undefined;
-    url.searchParams.delete(name);
-    return [name, value] as const;
-  });
-  return Object.fromEntries(taken) as { [Key in Name]: string | undefined };
+): { readonly [Key in Name]?: string } {
+  const given = Object.fromEntries(new URLSearchParams(query));
+  const unknown = Object.keys(given).find((name) => !names.some((known) => known === name));
+  if (unknown === undefined) return given as { [Key in Name]?: string };
+  const there = `${names.length === 1 ? 'is' : 'are'} ${names.join(', ')}`;
+  throw new AddressError(`has an unknown parameter ${unknown}; there ${there}`);
+}
+
+/** What to do about a name that is none of a table. `home`: what may stand before it. */
+export function wrongTable(home: 'schema' | 'database'): AddressError {
+  return new AddressError(`must name a valid table: letters, digits and underscores, with or without a ${home}`);
 }
 
 /** The address as people may see it: without credentials and parameters, but with its table. */

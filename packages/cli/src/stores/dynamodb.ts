@@ -1,5 +1,5 @@
 import type { Store } from '@service-auth/core';
-import { AddressError, type OpenedStore } from './address.ts';
+import { AddressError, type OpenedStore, parametersOf } from './address.ts';
 import { importFromHere, told } from './from-here.ts';
 
 /**
@@ -22,9 +22,7 @@ interface Sdk {
  */
 export async function openDynamoDbStore(address: string): Promise<OpenedStore> {
   const [place = '', query = ''] = address.slice('dynamodb:'.length).split('?', 2);
-  const { region, ...others } = Object.fromEntries(new URLSearchParams(query));
-  const [unknown] = Object.keys(others);
-  if (unknown !== undefined) throw new AddressError(`has an unknown parameter ${unknown}; there is region`);
+  const { region } = parametersOf(query, ['region']);
   const table = place.replace(/^\/\//, '') || 'service-auth';
   const { DynamoDBClient } = (await importFromHere('@aws-sdk/client-dynamodb')) as Sdk;
   const { dynamodbStore } = (await importFromHere('@service-auth/dynamodb')) as StorePackage;

@@ -1,6 +1,14 @@
 import type { Store } from '@service-auth/core';
 import { createTable, type MysqlPool, mysqlStore } from '@service-auth/mysql';
-import { AddressError, contentOf, labelOf, type OpenedStore, type OpenOptions, takeParameters } from './address.ts';
+import {
+  AddressError,
+  contentOf,
+  labelOf,
+  type OpenedStore,
+  type OpenOptions,
+  parametersOf,
+  wrongTable,
+} from './address.ts';
 import { type Connection, connectingStore } from './connecting.ts';
 import { type Diagnosis, ok, takesNoWrites } from './diagnosis.ts';
 import { explained, explainingStore } from './explaining.ts';
@@ -29,11 +37,7 @@ const names = ['table', 'ssl-ca', 'ssl-cert', 'ssl-key', 'ssl-mode'] as const;
  * @throws AddressError
  */
 export async function openMysqlStore(url: URL, { writes }: OpenOptions): Promise<OpenedStore> {
-  const { table, ...tls } = takeParameters(url, names);
-  const [unknown] = url.searchParams.keys();
-  if (unknown !== undefined) {
-    throw new AddressError(`has an unknown parameter ${unknown}; there are ${names.join(', ')}`);
-  }
+  const { table, ...tls } = parametersOf(url.search, names);
   const settings = {
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: Number(url.port || 3_306),
@@ -77,11 +81,11 @@ function describedStore(options: { table?: string }): Store {
   try {
     return mysqlStore({ query: () => undefined }, options);
   } catch {
-    throw new AddressError('must name a valid table: letters, digits and underscores, with or without a database');
+    throw wrongTable('database');
   }
 }
 
-function tlsOf(given: Readonly<Record<Exclude<(typeof names)[number], 'table'>, string | undefined>>): object {
+function tlsOf(given: ReturnType<typeof parametersOf<(typeof names)[number]>>): object {
   const files = Object.entries({ ca: given['ssl-ca'], cert: given['ssl-cert'], key: given['ssl-key'] }).flatMap(
     ([name, file]) => (file ? [[name, contentOf(file)] as const] : []),
   );

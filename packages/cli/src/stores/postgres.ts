@@ -3,7 +3,6 @@ import { createTable, postgresStore } from '@service-auth/postgres';
 import pg from 'pg';
 import { counted } from '../report/text.ts';
 import {
-  AddressError,
   contentOf,
   labelOf,
   type OpenedStore,
@@ -11,7 +10,7 @@ import {
   type OtherPlace,
   type OtherPlaces,
   parameterOf,
-  takeParameters,
+  wrongTable,
 } from './address.ts';
 import { type Diagnosis, ok, takesNoWrites } from './diagnosis.ts';
 import { explained, explainingStore } from './explaining.ts';
@@ -22,7 +21,8 @@ import { explained, explainingStore } from './explaining.ts';
  * name, but `no-verify`.
  */
 export function openPostgresStore(url: URL, { writes }: OpenOptions): OpenedStore {
-  const { table } = takeParameters(url, ['table']);
+  const table = url.searchParams.get('table') ?? undefined;
+  url.searchParams.delete('table');
   for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
     const file = url.searchParams.get(name);
     if (file !== null) contentOf(file);
@@ -65,7 +65,7 @@ export function openPostgresStore(url: URL, { writes }: OpenOptions): OpenedStor
       }),
     };
   } catch {
-    throw new AddressError('must name a valid table: letters, digits and underscores, with or without a schema');
+    throw wrongTable('schema');
   }
 }
 

@@ -1,4 +1,4 @@
-import { AddressError, contentOf, takeParameters, urlOf } from './address.ts';
+import { AddressError, contentOf, parametersOf, urlOf } from './address.ts';
 
 export interface Host {
   readonly host: string;
@@ -49,11 +49,7 @@ export function parseRedisAddress(address: string): RedisAddress {
   } = /^(?<before>rediss?:\/\/([^/?#]*@)?)(?<list>[^/?#@]*)(?<after>.*)$/is.exec(address)?.groups ?? {};
   const [first = '', ...others] = list.split(',');
   const url = urlOf(before + first + after);
-  const { prefix, sentinel, ca, cert, key } = takeParameters(url, names);
-  const [unknown] = url.searchParams.keys();
-  if (unknown !== undefined) {
-    throw new AddressError(`has an unknown parameter ${unknown}; there are ${names.join(', ')}`);
-  }
+  const { prefix, sentinel, ca, cert, key } = parametersOf(url.search, names);
   const database = Number(url.pathname.slice(1));
   if (!Number.isInteger(database)) throw new AddressError('must end in the number of a database, or in none');
   if (others.length > 0 && sentinel === undefined && database !== 0) {

@@ -15,9 +15,7 @@ export interface Node {
 export interface RedisConnection extends Connection {
   /** The server, or the primary servers of the cluster. */
   nodes(): Promise<readonly Node[]>;
-  remove(key: string): Promise<unknown>;
-  /** The store with another prefix. */
-  storeAt(prefix: string): Store;
+  readonly client: Parameters<typeof redisStore>[0] & { del(key: string): Promise<unknown> };
 }
 
 /**
@@ -49,8 +47,7 @@ async function connectServer(address: RedisAddress, host: Host, ending: AbortSig
     // another one by now.
     isUsable: (error) => client.isReady && codeOf(error) !== 'READONLY',
     nodes: async () => [client],
-    remove: (key) => client.del(key),
-    storeAt: (other) => redisStore(client, { prefix: other }),
+    client,
   };
 }
 
@@ -71,8 +68,7 @@ async function connectCluster(address: RedisAddress, ending: AbortSignal): Promi
     // The next connection asks which node has the record now.
     isUsable: () => false,
     nodes: () => Promise.all(cluster.masters.map((node) => cluster.nodeClient(node))),
-    remove: (key) => cluster.del(key),
-    storeAt: (other) => redisStore(cluster, { prefix: other }),
+    client: cluster,
   };
 }
 
@@ -102,8 +98,9 @@ async function connectMember(address: RedisAddress, ending: AbortSignal): Promis
     },
     isUsable: (error) => connection.isUsable(error),
     nodes: () => connection.nodes(),
-    remove: (key) => connection.remove(key),
-    storeAt: (prefix) => connection.storeAt(prefix),
+    get client() {
+      return connection.client;
+    },
   };
 }
 

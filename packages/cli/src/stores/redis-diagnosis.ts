@@ -1,3 +1,4 @@
+import { counted } from '../report/text.ts';
 import { type Diagnosis, ok, takesNoWrites } from './diagnosis.ts';
 import type { Node } from './redis-connection.ts';
 
@@ -11,7 +12,7 @@ export async function examineReplicas(nodes: readonly Node[]): Promise<Diagnosis
   }
   const subject = nodes.length === 1 ? 'it has' : `it is a cluster of ${nodes.length} primary servers with`;
   return ok(
-    `${subject} ${count} ${count === 1 ? 'replica' : 'replicas'}; a failover may lose the newest writes, so half of the limit is held in reserve where SERVICE_AUTH_RESERVE does not say otherwise`,
+    `${subject} ${counted(count, 'replica')}; a failover may lose the newest writes, so half of the limit is held in reserve where SERVICE_AUTH_RESERVE does not say otherwise`,
   );
 }
 

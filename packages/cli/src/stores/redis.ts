@@ -1,3 +1,4 @@
+import { redisStore } from '@service-auth/redis';
 import { type OpenedStore, parameterOf } from './address.ts';
 import { connectingStore } from './connecting.ts';
 import { parseRedisAddress } from './redis-address.ts';
@@ -17,17 +18,17 @@ export function openRedisStore(text: string): OpenedStore {
   return {
     store,
     label: address.label,
-    trial: (key) => ({ store, remove: async () => (await connection()).remove(place + key) }),
+    trial: (key) => ({ store, remove: async () => (await connection()).client.del(place + key) }),
     examine: async () => [await examineReplicas(await (await connection()).nodes())],
     async others(key) {
-      const { nodes, storeAt } = await connection();
+      const { nodes, client } = await connection();
       const { prefixes, searched } = await prefixesOf(await nodes(), key);
       const found = prefixes
         .filter((prefix) => prefix !== place)
         .map((prefix) => ({
           name: JSON.stringify(prefix),
           parameter: parameterOf('prefix', prefix),
-          store: storeAt(prefix),
+          store: redisStore(client, { prefix }),
         }));
       return { kind: 'prefix', found, searched, addressOf: address.withParameter };
     },

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { createTable, sqliteStore } from '@service-auth/sqlite';
-import { AddressError, type OpenedStore, type OpenOptions } from './address.ts';
+import { AddressError, type OpenedStore, type OpenOptions, parametersOf, wrongTable } from './address.ts';
 import { explainingStore } from './explaining.ts';
 import { pathIn } from './file.ts';
 
@@ -14,9 +14,7 @@ export async function openSqliteStore(address: string, { writes }: OpenOptions):
   const [place = '', query = ''] = address.split('?', 2);
   const file = pathIn(place, 'sqlite:FILE, or sqlite:///FILE with three slashes');
   if (file === '') throw new AddressError('must name a file: sqlite:FILE');
-  const { table, ...others } = Object.fromEntries(new URLSearchParams(query));
-  const [unknown] = Object.keys(others);
-  if (unknown !== undefined) throw new AddressError(`has an unknown parameter ${unknown}; there is table`);
+  const { table } = parametersOf(query, ['table']);
   if (!writes && !existsSync(file)) throw new AddressError(`names a file that does not exist: ${file}`);
   const options = table === undefined ? {} : { table };
   const database = await open(file);
@@ -32,7 +30,7 @@ export async function openSqliteStore(address: string, { writes }: OpenOptions):
       trial: (key) => ({ store, remove: () => remove(key) }),
     };
   } catch {
-    throw new AddressError('must name a valid table: letters, digits and underscores, with or without a schema');
+    throw wrongTable('schema');
   }
 }
 
