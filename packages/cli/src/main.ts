@@ -106,10 +106,7 @@ async function failureOf(
   return { message: JSON.stringify({ code, retryAt: at, message }), exitCode };
 }
 
-/**
- * Describes a defect of this program. The message of a foreign error may contain anything, even a
- * password, so it is left out.
- */
+/** Describes a defect. The message of a foreign error is left out: it may have a password. */
 function defectOf(error: unknown): string {
   const { name, code, stack } = Object(error) as { name?: unknown; code?: unknown; stack?: unknown };
   const [place = ''] = String(stack).match(/\n\s+at .*/) ?? [];

@@ -128,10 +128,7 @@ function failureOf(error: unknown): Diagnosis {
   throw error;
 }
 
-/**
- * True of an address that can be asked and shown. The configuration tells what is wrong with
- * another one, which may have a password.
- */
+/** True of an address that can be asked, and shown because it has no password. */
 function isAskable(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { protocol, username, password } = new URL(address);

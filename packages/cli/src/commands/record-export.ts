@@ -17,10 +17,7 @@ export async function run(context: Context): Promise<number> {
   return exitCodes.success;
 }
 
-/**
- * The JSON of a record, in lines. It may be of another version: whoever looks for a fault wants to
- * see it.
- */
+/** The JSON of a record in lines, whatever its version: whoever looks for a fault wants it. */
 function jsonOf(record: string): string {
   try {
     return JSON.stringify(JSON.parse(record.replace(/^[^{]*/, '')), null, 2);

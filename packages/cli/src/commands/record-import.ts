@@ -48,10 +48,7 @@ export async function run(context: Context): Promise<number> {
 const foreign =
   'FILE is of another client, or of another secret: the client secret of the environment has used no part of it. If it is of this client, leave SERVICE_AUTH_CLIENT_SECRET away';
 
-/**
- * A record does not name its client, but its tokens are encrypted with a key of that client.
- * Undefined: nobody can tell.
- */
+/** A record names its client by the key of its tokens alone. Undefined: nobody can tell. */
 async function knowsSecret(record: string, env: Environment): Promise<boolean | undefined> {
   const { SERVICE_AUTH_CLIENT_SECRET: clientSecret } = env;
   if (clientSecret === undefined) return undefined;

@@ -11,9 +11,7 @@ import { spentElsewhereSentence } from '../report/sentences.ts';
 /** Programs may write at the same moment. */
 const maxTries = 10;
 
-/**
- * Writes into the record how many tokens it has not seen. It is not treated as a new one any more.
- */
+/** Writes how many tokens the record has not seen. It is no longer treated as a new one. */
 export async function run(context: Context): Promise<number> {
   const [number = ''] = context.operands;
   const { reason, problems } = given(context, number);

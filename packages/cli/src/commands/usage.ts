@@ -30,9 +30,7 @@ function print({ flags, stdout }: Context, usage: Usage, screen: () => readonly 
   stdout.write(flags['json'] === true ? `${printableJson(usageJson(usage))}\n` : `${screen().join('\n')}\n`);
 }
 
-/**
- * Shows it again and again. A store that is lost leaves the last screen, with a line that says so.
- */
+/** Shows it again and again. While the store is lost, the last screen stays, and says so. */
 async function watch(context: Context, reader: Reader): Promise<void> {
   const { flags, stdout, stderr, signal } = context;
   const draw = stdout.isTTY === true && flags['json'] !== true ? openCanvas(stdout) : undefined;

@@ -14,10 +14,7 @@ export interface ReadEnvironment {
   readonly problems: readonly string[];
 }
 
-/**
- * The audiences of `SERVICE_AUTH_AUDIENCE`, which may list several, separated by spaces. The first
- * one is the default of `serve`.
- */
+/** The audiences of `SERVICE_AUTH_AUDIENCE`. The first one is the default of `serve`. */
 export function audiencesOf(env: Environment): readonly string[] {
   return [...new Set((env[variables.audience] ?? '').split(/\s+/).filter(Boolean))];
 }
@@ -35,10 +32,7 @@ export function serverOf(env: Environment): ServerAddress {
   return { authUrl, tokenEndpoint, issuer };
 }
 
-/**
- * Whether the configuration says how the client authenticates. Token requests are forms then, and
- * JSON without.
- */
+/** True if the client authenticates in another way. Token requests are forms then, not JSON. */
 export function hasClientAuthentication(env: Environment): boolean {
   return Object.values(authenticationVariables).some((name) => env[name]);
 }
@@ -52,10 +46,7 @@ export function hasOtherCredential(env: Environment): boolean {
 /** What people call the settings of a client where the configuration may be of any provider. */
 export const settingsOfProvider = "the provider's settings";
 
-/**
- * Returns what people call the settings of a client. The service, which `SERVICE_AUTH_URL` alone
- * describes, shows them in its dashboard.
- */
+/** Returns what people call the settings of a client. The service has a dashboard for them. */
 export function settingsOf(env: Environment): string {
   const { authUrl, tokenEndpoint } = serverOf(env);
   const isService = authUrl !== undefined && tokenEndpoint === undefined && !hasClientAuthentication(env);

@@ -1,10 +1,7 @@
 import { variables as variablesOfCore } from '@service-auth/core/record';
 import type { Option, Options } from '../line/command.ts';
 
-/**
- * The options that stand for a variable of the environment: the option of core, and what follows
- * the name of the variable in the help.
- */
+/** Each option that stands for a variable: the option of core, and what its help adds. */
 const table = {
   'auth-url': ['authUrl', 'URL', ': the host that issues tokens'],
   'token-endpoint': ['tokenEndpoint', 'URL', ': in place of --auth-url, the whole address'],

@@ -25,10 +25,7 @@ interface Answered {
   readonly temporaryCause: TemporaryCause | undefined;
 }
 
-/**
- * Asks the token endpoint without credentials, which cannot cost a token. Its address was checked
- * before.
- */
+/** Asks the token endpoint without credentials, which cannot cost a token. */
 export async function examineEndpoint(endpoint: AskedEndpoint): Promise<Diagnosis> {
   const url = new URL(endpoint.address);
   const [type, body] = endpoint.takesForms

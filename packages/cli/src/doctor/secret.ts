@@ -5,10 +5,7 @@ import { readOptions, requestedTokens } from '../configuration/reader.ts';
 import { rejectionOf } from '../report/whose.ts';
 import { type Diagnosis, failure, warning } from '../stores/diagnosis.ts';
 
-/**
- * Says what the record shows of the client secret of this configuration. It sends the secret
- * nowhere.
- */
+/** Says what the record shows of this client secret, which is sent nowhere. */
 export async function examineSecret(
   env: Environment,
   snapshot: StoreSnapshot | undefined,

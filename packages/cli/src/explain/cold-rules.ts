@@ -5,10 +5,7 @@ import { few, lifetimeMs, spentIn, stepsOf, usualIntervalMs } from './journal.ts
 
 const shortMs = 45 * 60_000;
 
-/**
- * Issuances to processes that found no token that they could use, although one was issued a short
- * time ago.
- */
+/** Issuances to processes that found no usable token, though one was issued shortly before. */
 interface NeedlessStarts {
   /** Those of instances that did so again and again. */
   readonly repeated: readonly (readonly Issuance[])[];
@@ -30,10 +27,7 @@ function needlessStarts(usage: Usage): NeedlessStarts {
   return { repeated: groups.filter(repeats), single: groups.filter((group) => !repeats(group)).flat() };
 }
 
-/**
- * Each key has a token of its own for an audience, so several tokens that are in use for one
- * audience prove several keys.
- */
+/** Each key has a token of its own, so several tokens for one audience prove several keys. */
 function provenKeys(usage: Usage): string {
   const [[audience, most] = ['', []]] = ranked(usage.tokens, (token) => token.audience);
   if (most.length < few(usage)) return '';

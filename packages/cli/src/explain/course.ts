@@ -6,10 +6,7 @@ import { audiencesIn, culprits, isPartial, listed } from '../report/whose.ts';
 import type { Finding } from './finding.ts';
 import { usualIntervalMs } from './journal.ts';
 
-/**
- * The present state of a finding: whether its tokens go on being spent, and how many a window takes
- * then.
- */
+/** Whether the tokens of a finding go on being spent, and how many a window takes then. */
 interface Course {
   readonly firstAt: number;
   readonly latestAt: number;
@@ -34,10 +31,7 @@ function courseOf(
   return { firstAt: instants.at(-1) ?? latestAt, latestAt, goesOn, perWindow };
 }
 
-/**
- * Says whom a finding concerns, since when, and whether it goes on. Empty: it concerns the whole
- * record.
- */
+/** Says whom a finding concerns, since when, and whether it goes on. Empty: the whole record. */
 export function scopeSentences(finding: Finding, usage: Usage, now: number): string {
   const { about = [], series = about, audiences } = finding;
   const course = courseOf(finding, usage, now);

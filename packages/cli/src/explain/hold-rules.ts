@@ -23,10 +23,7 @@ export function failureOf(failures: readonly Failure[], kind: Failure['kind']): 
   return failures.find((failure) => failure.kind === kind);
 }
 
-/**
- * Trouble of one kind: a hold, or failures in a row whose wait is over and after which no token was
- * issued.
- */
+/** A hold, or failures in a row whose wait is over and after which no token was issued. */
 interface Trouble {
   readonly count: number;
   readonly status: number | undefined;

@@ -45,9 +45,7 @@ export function usualIntervalMs(issuances: readonly Issuance[]): number | undefi
   return median(intervals);
 }
 
-/**
- * The lifetime of tokens, by those in use: of one audience, or of all. Undefined: none is in use.
- */
+/** The lifetime of the tokens in use, of one audience or of all. Undefined: none is in use. */
 export function lifetimeMs({ tokens }: Usage, audience?: string): number | undefined {
   const lifetimes = tokens
     .filter((token) => audience === undefined || token.audience === audience)

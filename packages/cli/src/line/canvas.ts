@@ -11,10 +11,7 @@ const eraseBelow = '\u001B[J';
 const cutLongLines = '\u001B[?7l';
 const wrapLongLines = '\u001B[?7h';
 
-/**
- * Each call writes over what the one before wrote. What the terminal had shown before them can be
- * scrolled back to.
- */
+/** Each call writes over the one before. What the terminal had shown can be scrolled back to. */
 export function openCanvas(terminal: Terminal): Draw {
   terminal.write('\n'.repeat((terminal.rows || usualRows) - 1));
   return (lines, footer) => {

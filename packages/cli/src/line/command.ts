@@ -34,10 +34,7 @@ export interface Command {
 /** Runs a command. Resolves with its exit code. */
 type Run = (context: Context) => Promise<number>;
 
-/**
- * The given options: their values as text, `true` for those without a value. Options that may
- * repeat have a list.
- */
+/** The values of the given options. One without a value is `true`, and one that repeats a list. */
 export type Flags = Readonly<Record<string, string | true | readonly string[] | undefined>>;
 
 /** Standard output. It has a size where it is a terminal, and emits `resize`. */

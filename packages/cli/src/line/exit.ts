@@ -53,10 +53,7 @@ export function exitCodeOf({ code }: AnyServiceAuthError): number {
   return codes[code];
 }
 
-/**
- * What a shell has in place of the options and functions of Node programs. Names of one word stay,
- * because they are words.
- */
+/** What a shell has in place of options and functions. Names of one word stay: they are words. */
 const names: ReadonlyMap<string, string> = new Map([
   ...Object.entries(variables).filter(([option]) => /[A-Z]/.test(option)),
   ['issuanceLimit', variables['issuanceLimit.tokens']],

@@ -2,10 +2,7 @@
 // characters: a terminal obeys some of them.
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/**
- * A text that others wrote, for one line of a terminal. What is no character to look at becomes its
- * escape, such as `\u001b`.
- */
+/** A text of others, for one line of a terminal. What nobody can see becomes its escape. */
 export function printable(text: string): string {
   return text.replace(unprintable, escaped);
 }

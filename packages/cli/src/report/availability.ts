@@ -4,18 +4,12 @@ import { asksToWait, counted, countedBy, instant } from './text.ts';
 import type { Failure, Hold, Usage } from './usage.ts';
 import { audiencesIn, joined, listed, nextTryAt, rejectionOf, unsettledInRow } from './whose.ts';
 
-/**
- * Returns whether a caller without a token is not refused, but waits for a token request that is
- * under way.
- */
+/** True if a caller without a token is not refused, but waits for a request under way. */
 export function waitsForAnother({ availableNow, refusedUntil }: Usage): boolean {
   return availableNow === 0 && refusedUntil === undefined;
 }
 
-/**
- * Says what a caller without a token can expect at this moment. Trouble of some audiences is told
- * of these alone.
- */
+/** Says what a caller without a token can expect now, for all audiences or for those in trouble. */
 export function availability(usage: Usage, failures: readonly Failure[], now: number): string {
   const { refusedUntil, tokens } = usage;
   const doubts = doubtsOf(usage, failures, now);
@@ -69,10 +63,7 @@ const denies: Readonly<Record<Hold['kind'], boolean>> = {
   renewal: false,
 };
 
-/**
- * The audiences whose callers are refused while those of others are not. None: all callers without
- * a token are refused, or none.
- */
+/** The audiences whose callers alone are refused. None: all callers are, or none. */
 function refusedAudiences({ holds, tokens, refusedBecause }: Usage): readonly string[] {
   if (refusedBecause !== 'credentials' && refusedBecause !== 'backoff') return [];
   const served = new Set(tokens.map(({ audience }) => audience));

@@ -5,10 +5,7 @@ import type { Usage } from './usage.ts';
 /** The signs of the parts of a bar. They differ, because not everybody sees colours. */
 export const signs = { issued: '█', pending: '▓', left: '░', keptBack: '·' } as const;
 
-/**
- * The budget as a bar: issued, pending, free and kept back. Each part that has a token has a place
- * at least, so that a single pending token is seen.
- */
+/** The budget as a bar. Even a single token of a part has a place, so that it is seen. */
 export function bar(usage: Usage, columns: number, style: Style): string {
   const { limit, usable, used, pending } = usage;
   const left = leftIn(usage);
@@ -27,10 +24,7 @@ export function bar(usage: Usage, columns: number, style: Style): string {
   return parts.map(([, sign, colour], at) => coloured(style, colour, sign.repeat(widths[at] ?? 0))).join('');
 }
 
-/**
- * Divides places among counts, as fairly as whole places allow. Nothing that counts goes without
- * one.
- */
+/** Divides places among counts. Nothing that counts goes without one. */
 export function places(counts: readonly number[], columns: number): number[] {
   const sum = counts.reduce((all, count) => all + count, 0);
   if (sum === 0) return counts.map(() => 0);

@@ -67,10 +67,7 @@ function doubtsAbout(failure: Failure, usage: Usage, now: number): Doubt[] {
   }
 }
 
-/**
- * The API of each audience that rejected tokens. The newest issuances of the record show whose they
- * were.
- */
+/** The API of each audience that rejected tokens. The newest issuances show whose they were. */
 function rejected({ kind, count, audience: own }: Failure, { issuances }: Usage): Doubt[] {
   const newest = issuances
     .filter(({ reason, audience }) => reason === 'rejected' && (own === undefined || audience === own))

@@ -4,9 +4,7 @@ import { asksToWait, clockTime, counted, countedBy, duration, instant, windowNam
 import type { Hold, Usage } from './usage.ts';
 import { isPartial, rejectionOf } from './whose.ts';
 
-/**
- * Whether there is no limit. The record states a million tokens for that, which no fleet spends.
- */
+/** True if there is no limit. The record states a million tokens for that. */
 export function isUnlimited({ limit }: Pick<Usage, 'limit'>): boolean {
   return limit >= 1_000_000;
 }
@@ -29,19 +27,13 @@ export function keptForResets({ available }: Usage): number {
   return Math.max(0, available.reset - available.cold);
 }
 
-/**
- * The tokens that are left: those that a new record allows, or the whole rest of the limit. Those
- * for resets are among them.
- */
+/** The tokens that are left, those for resets among them. A new record allows fewer. */
 export function leftIn(usage: Usage): number {
   const { newRecord, remaining } = usage;
   return newRecord ? Math.min(remaining, newRecord.remaining + keptForResets(usage)) : remaining;
 }
 
-/**
- * What is left of the limit and cannot be spent now: `30 of the limit of 150 in reserve`, and what
- * a new record holds back until when.
- */
+/** What is left and cannot be spent now: `30 of the limit of 150 in reserve` and the like. */
 export function heldBack(usage: Usage, now: number): string[] {
   const { limit, usable, used, remaining, newRecord } = usage;
   const reserve = limit - Math.max(used, usable);

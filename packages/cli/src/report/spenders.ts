@@ -17,10 +17,7 @@ export function legend({ issuances }: Usage): string {
   return `${found.map((reason) => `${reason}: ${meanings[reason]}`).join('; ')}.`;
 }
 
-/**
- * Lists the instances or audiences that spent tokens, with their reasons. The greatest spenders and
- * the most frequent reasons come first.
- */
+/** Lists who spent tokens, with the reasons. The greatest and most frequent ones come first. */
 export function spenders(
   { issuances }: Usage,
   nameOf: (issuance: Issuance) => string,

@@ -2,10 +2,7 @@ import { styleText } from 'node:util';
 import { printable } from '../line/printable.ts';
 import { day, hour, minute } from '../line/units.ts';
 
-/**
- * The form of a text: in colours or plain, so many columns wide, with times relative to this
- * instant.
- */
+/** The form of a text. Times in it are relative to `now`. */
 export interface Style {
   readonly colours: boolean;
   readonly columns: number;
@@ -73,10 +70,7 @@ export function windowName(windowMs: number): string {
   return windowMs % hour === 0 ? `${windowMs / hour} h` : duration(windowMs);
 }
 
-/**
- * Cuts a text that is too long, in its middle: the ends of names tell most. The result is
- * printable.
- */
+/** Cuts a long text in its middle, because the ends of names tell most. It is printable then. */
 export function cut(given: string, columns: number): string {
   const text = printable(given);
   if (text.length <= columns) return text;
@@ -84,10 +78,7 @@ export function cut(given: string, columns: number): string {
   return `${text.slice(0, head)}…${text.slice(text.length - (columns - 1 - head))}`;
 }
 
-/**
- * Cuts the names of one column. The scheme of addresses goes first. Names that would look equal
- * lose the part that they have in common.
- */
+/** Cuts the names of one column, the scheme first. Names that would look equal show their ends. */
 export function cutApart(given: readonly string[], columns: number): string[] {
   const texts = given.map(printable);
   if (texts.every(({ length }) => length <= columns)) return texts;

@@ -4,18 +4,12 @@ import type { Failure, Hold, Issuance, Usage } from './usage.ts';
 /** The record lists so many issuances. */
 const most = 150;
 
-/**
- * Whether there are older issuances than those that are listed. A request that was refused is none,
- * although it may count.
- */
+/** True if there are older issuances than the listed ones. Refused requests are none. */
 export function isPartial({ counts, issuances, used }: Usage): boolean {
   return issuances.length < used && (!counts || issuances.length >= most);
 }
 
-/**
- * Requests whose outcome nobody knows. Those that are under way are left out. The newest comes
- * first.
- */
+/** Requests of unknown outcome, without those that are under way. The newest comes first. */
 export function unsettled({ issuances, underWay }: Usage): Issuance[] {
   return issuances.filter(({ pending }) => pending).slice(underWay);
 }
@@ -31,10 +25,7 @@ export function audiencesIn(issuances: readonly Issuance[]): string[] {
   return ranked(issuances, ({ audience }) => audience).map(([audience]) => audience);
 }
 
-/**
- * Names audiences: `https://a/ and https://b/`, or
- * `5 audiences, such as https://a/ and https://b/`.
- */
+/** Names three audiences at most, or `5 audiences, such as https://a/ and https://b/`. */
 export function listed(audiences: readonly string[]): string {
   return audiences.length <= 3
     ? joined(audiences)
@@ -64,10 +55,7 @@ export function byOwnClock(failure: Failure, { storeAheadMs }: Usage): Failure {
   };
 }
 
-/**
- * Whether the instance whose credentials were rejected got a token for the same audience since.
- * Then it has other credentials now.
- */
+/** True if the instance got a token for this audience later: it has other credentials now. */
 export function isCorrected(
   { audience, instance, failedAt = 0 }: Pick<Hold, 'audience' | 'instance' | 'failedAt'>,
   { issuances }: Usage,
@@ -78,19 +66,13 @@ export function isCorrected(
   );
 }
 
-/**
- * When the first of the audiences may ask again. One that several holds are for waits for the last
- * of them.
- */
+/** When the first audience may ask again. One with several holds waits for the last of them. */
 export function nextTryAt(holds: readonly Hold[]): number {
   const groups = [...grouped(holds, ({ audience = '' }) => audience).values()];
   return Math.min(...groups.map((group) => Math.max(...group.map(({ until }) => until))));
 }
 
-/**
- * Says how credentials were rejected, which instance had them, and when if `now` is given:
- * `401, instance x at 14:02`.
- */
+/** Who was rejected: `401, instance x at 14:02`. Without `now` the time is left out. */
 export function rejectionOf(
   { status, instance, failedAt }: Pick<Hold, 'status' | 'instance' | 'failedAt'>,
   now?: number,

@@ -33,10 +33,7 @@ export function empty(status: number, headers: Readonly<Record<string, string>> 
   return { status, headers: { 'cache-control': 'no-store', ...headers }, body: '' };
 }
 
-/**
- * RFC 6749 section 5.2 allows only printable characters of ASCII in a description, without
- * quotation marks and backslashes.
- */
+/** RFC 6749 section 5.2 allows printable ASCII without quotation marks and backslashes. */
 function describable(text: string): string {
   return text.replaceAll('"', "'").replace(/[^\x20-\x7e]|\\/g, '?');
 }

@@ -37,10 +37,7 @@ export type Answerer = (door: DoorName, request: AdmittedRequest) => Answer | Pr
 export function createDoors({ clients, key, isEnding, metrics }: DoorsOptions): Answerer {
   const { audiences } = clients;
 
-  /**
-   * Over the network, callers present the key in place of the client secret, which need not leave
-   * this machine.
-   */
+  /** Over the network, callers present the key: the client secret stays on this machine. */
   const expectedAt = (entrance: Entrance) => {
     const expected = clients.expected();
     return entrance === 'network' ? { ...expected, secret: key() ?? '' } : expected;

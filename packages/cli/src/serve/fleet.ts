@@ -93,10 +93,7 @@ function secretIn(env: Environment): string | undefined {
   return env['SERVICE_AUTH_CLIENT_SECRET'] || undefined;
 }
 
-/**
- * The options of each audience that the variable lists. Adds what core says about them to
- * `problems`.
- */
+/** The options of each audience. Adds what core says about them to `problems`. */
 async function optionsOf(env: Environment, store: Store = memoryStore(), problems: string[]) {
   const listed = audiencesOf(env);
   const audiences = listed.length > 0 ? listed : [''];

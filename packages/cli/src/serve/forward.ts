@@ -16,10 +16,7 @@ const connectWithinMs = 10_000;
 
 /** Forwards requests to the API. */
 export interface Forwarder {
-  /**
-   * Resolves with an answer of this server if there is none of the API. Otherwise it has been
-   * written, or is being streamed.
-   */
+  /** Resolves with an answer of this server. Undefined: that of the API is written or streamed. */
   forward(request: IncomingMessage, response: ServerResponse, forwarded: Forwarded): Promise<Answer | undefined>;
   close(): Promise<void>;
 }

@@ -33,10 +33,7 @@ export function forwardingRefusal(head: RequestHead): Answer | undefined {
   return undefined;
 }
 
-/**
- * Some clients, such as that of Java, offer HTTP/2 with each request. A server may ignore it (RFC
- * 9110 section 7.8).
- */
+/** Java's client offers HTTP/2 each time. A server may ignore it (RFC 9110 section 7.8). */
 function isIgnorable(protocols: string): boolean {
   return protocols.split(',').every((protocol) => protocol.trim().toLowerCase() === 'h2c');
 }
@@ -60,10 +57,7 @@ export function hasBody(head: RequestHead): boolean {
   );
 }
 
-/**
- * Returns the headers of a forwarded request, names and values in turn. `Host` becomes that of the
- * API.
- */
+/** Returns the headers of a forwarded request, names and values in turn, without `Host`. */
 export function forwardedHeaders(rawHeaders: readonly string[], authorization: string): string[] {
   return [...without(notForwarded, rawHeaders), ...via, 'Authorization', authorization];
 }
@@ -77,19 +71,13 @@ export function returnedHeaders(rawHeaders: readonly string[], status: number): 
   return [...without(names, rawHeaders), ...via];
 }
 
-/**
- * True if the body has a transfer coding that nobody asked for and that is not taken off here, such
- * as gzip (RFC 9112 section 7).
- */
+/** True if the body has a transfer coding, such as gzip, that stays (RFC 9112 section 7). */
 export function isCoded(rawHeaders: readonly string[]): boolean {
   const codings = valuesOf({ rawHeaders }, 'transfer-encoding').join().trim().toLowerCase();
   return codings !== '' && codings !== 'chunked';
 }
 
-/**
- * Returns the headers but for those with these names, and those that `Connection` lists (RFC 9110
- * section 7.6.1).
- */
+/** Leaves out these names and those that `Connection` lists (RFC 9110 section 7.6.1). */
 function without(names: ReadonlySet<string>, rawHeaders: readonly string[]): string[] {
   const listed = valuesOf({ rawHeaders }, 'connection').flatMap((names) => names.toLowerCase().split(/[\s,]+/));
   return rawHeaders.filter((_, index) => {

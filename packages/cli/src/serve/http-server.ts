@@ -16,10 +16,7 @@ const idleMs = 700_000;
 /** A client that is slower with the head of its request loses the connection (Slowloris). */
 export const headWithinMs = 10_000;
 
-/**
- * The connections of each server on which no whole head of a request has arrived since the last
- * answer.
- */
+/** The connections of each server on which no whole head has arrived since the last answer. */
 const silent = new WeakMap<Server, Set<Socket>>();
 
 export interface HttpServerOptions {
@@ -70,18 +67,12 @@ export function createHttpServer(options: HttpServerOptions): Server {
   return server;
 }
 
-/**
- * Ends the connections that have no request, which Node takes for busy ones. `isPatient`: not those
- * on which a part of a head has arrived.
- */
+/** Ends the connections without a request. `isPatient`: unless a part of a head has arrived. */
 export function dropSilent(server: Server, isPatient: boolean): void {
   for (const socket of silent.get(server) ?? []) if (!isPatient || socket.bytesRead === 0) socket.destroy();
 }
 
-/**
- * Node hands the socket over: it has no listeners any more, and no time limit, and the server does
- * not know it.
- */
+/** Node hands the socket over, without listeners or a time limit, and forgets it. */
 function refuseTunnel(socket: Socket): void {
   socket.on('error', () => {});
   socket.end('HTTP/1.1 501 Not Implemented\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
@@ -148,10 +139,7 @@ async function answerOf(
   return answer(door.name, { head, body, entrance, signal });
 }
 
-/**
- * Reads the body. Undefined: it is too large. A client that sends it too slowly loses the
- * connection.
- */
+/** Reads the body. Undefined: it is too large. A slow client loses the connection. */
 function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => request.destroy(), bodyWithinMs);

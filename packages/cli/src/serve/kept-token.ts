@@ -26,10 +26,7 @@ export interface KeptToken {
   stop(): void;
 }
 
-/**
- * Keeps the token of a client. Core renews a token when it is asked for one, and here nobody may
- * ask for hours.
- */
+/** Keeps a token. Core renews one only when it is asked, and here nobody may ask for hours. */
 export function keepToken(auth: ServiceAuth, clock: Clock): KeptToken {
   let seen: { readonly token: AccessToken; readonly deadline: number } | undefined;
   let failed = false;
@@ -40,10 +37,7 @@ export function keepToken(auth: ServiceAuth, clock: Clock): KeptToken {
     hasTried = resolve;
   });
 
-  /**
-   * The clock of the machine may step, and the monotonic one may stand still during sleep. The
-   * shorter life is the safe one.
-   */
+  /** One clock may step, and the other may stand still during sleep. The shorter life is safe. */
   function lifeOf(token: AccessToken): number {
     const left = token.expiresAt - clock.now();
     if (seen?.token !== token) seen = { token, deadline: clock.monotonic() + left };

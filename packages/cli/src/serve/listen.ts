@@ -39,10 +39,7 @@ async function listenOnPort(server: Server, host: string, port: number): Promise
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`;
 }
 
-/**
- * Others must not be able to connect even for a moment, so the file has its mode from the
- * beginning.
- */
+/** Others must not connect even for a moment, so the file has its mode from the beginning. */
 async function listenOnSocket(server: Server, path: string): Promise<string> {
   const before = process.umask(0o177);
   try {

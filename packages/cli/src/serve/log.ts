@@ -25,9 +25,7 @@ export interface Log {
   write(level: Level, message: string, fields?: Fields): void;
   info(message: string, fields?: Fields): void;
   warning(message: string, fields?: Fields): void;
-  /**
-   * A request that was answered. `describe` is called only if lines for requests were asked for.
-   */
+  /** A request that was answered. `describe` is called only if requests are logged. */
   request(describe: () => Fields): void;
 }
 

@@ -11,10 +11,7 @@ const readWithinMs = 2_000;
 export interface Metrics {
   event(event: ServiceAuthEvent): void;
   answered(door: DoorName | 'api', status: number | 'aborted'): void;
-  /**
-   * Reads the record once, which costs no token. If that takes longer than two seconds, the metrics
-   * of the budget are missing.
-   */
+  /** Reads the record. After two seconds the metrics of the budget are left out. */
   text(
     clients: Pick<Clients, 'auth' | 'audiences' | 'kept' | 'all'>,
   ): Promise<{ readonly text: string; readonly type: string }>;

@@ -5,17 +5,11 @@ const maxKeptBytes = 1_048_576;
 /** The body of a request while it is streamed. */
 export interface RequestBody {
   readonly chunks: AsyncIterable<Buffer>;
-  /**
-   * The whole body, to send it again. Undefined: it has not arrived completely, or it has more than
-   * 1 MiB.
-   */
+  /** The body, to send it again. Undefined: it is incomplete, or larger than 1 MiB. */
   whole(): Buffer | undefined;
 }
 
-/**
- * Streams the body of a request, and keeps a small one. `begin` is called before the first byte is
- * read.
- */
+/** Streams a body, and keeps a small one. `begin` is called before the first byte is read. */
 export function requestBody(request: IncomingMessage, begin: () => void): RequestBody {
   const kept: Buffer[] = [];
   let size = 0;

@@ -19,10 +19,7 @@ export interface Door {
   readonly method: 'GET' | 'POST';
   /** The request needs the header `Service-Auth: true` and, on a port, the key. */
   readonly marked: boolean;
-  /**
-   * The door asks for the secret in its own way, or says nothing that is secret, so the address of
-   * `--listen` does not ask for the key.
-   */
+  /** It checks the secret itself, or says nothing secret: `--listen` asks for no key. */
   readonly checksSecret: boolean;
   /** The door is open on the address of `--observe`, too. */
   readonly observable: boolean;

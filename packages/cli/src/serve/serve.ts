@@ -97,10 +97,7 @@ export async function run(context: Context): Promise<number> {
   return exitCodes.success;
 }
 
-/**
- * Ends when every open request is answered. After `graceMs` those that are left lose their
- * connections.
- */
+/** Ends with the last open request. After `graceMs` those that are left lose their connections. */
 async function end(servers: readonly Server[], graceMs: number): Promise<void> {
   const closed = servers.map((server) => new Promise((resolve) => server.close(resolve)));
   for (const server of servers) dropSilent(server, true);

@@ -49,9 +49,7 @@ export function readSettings({ flags }: Pick<Context, 'flags'>, problems: string
   return { places, keyFile, graceMs: graceMs ?? 0, log: log === 'json' || log === 'text' ? log : undefined };
 }
 
-/**
- * Reads the statuses by which the API rejects a token. Adds what is wrong with them to `problems`.
- */
+/** Reads by which statuses the API rejects a token. Adds what is wrong to `problems`. */
 export function readRejectedStatuses(env: Environment, problems: string[]): readonly number[] {
   const name = serveVariables.rejectedStatuses;
   const statuses = (env[name] || '401').split(',').map((text) => text.trim());

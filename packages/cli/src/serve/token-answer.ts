@@ -3,10 +3,7 @@ import { exitCodeOf, exitCodes, sentenceOf } from '../line/exit.ts';
 import { tokenJson, typeOf } from '../report/token-json.ts';
 import { type Answer, json, refusal } from './answer.ts';
 
-/**
- * A token with less life than this is not given away: a caller that keeps it would soon send a dead
- * one.
- */
+/** A token with less life is not given away: a caller that keeps it would soon send a dead one. */
 export const shortestLifeMs = 60_000;
 
 const soonMs = 5_000;
@@ -17,9 +14,7 @@ export function tokenAnswer({ value, authorization }: AccessToken, leftMs: numbe
   return json(200, { access_token: value, token_type: typeOf(authorization), expires_in: Math.floor(leftMs / 1_000) });
 }
 
-/**
- * The same token in the form of `service-auth token --format json`. `audience`: empty without one.
- */
+/** The same in the form of `service-auth token --format json`. `audience`: empty without one. */
 export function plainTokenAnswer(token: AccessToken, leftMs: number, audience: string): Answer {
   return leftMs < shortestLifeMs ? tooShort(leftMs) : json(200, tokenJson(token, audience || undefined));
 }
@@ -29,10 +24,7 @@ function tooShort(leftMs: number): Answer {
   return unavailable(503, description, Math.max(0, leftMs));
 }
 
-/**
- * The answer to a caller who gets no token. 429: the budget is spent, or the provider said so. 503:
- * the rest.
- */
+/** The answer without a token. 429: the budget is spent, or the provider said so. 503: the rest. */
 export function failureAnswer(error: unknown, now: number): Answer {
   if (!isServiceAuthError(error)) return unavailable(503, 'No token is available. Try again shortly.', soonMs);
   const { retryAt } = error;

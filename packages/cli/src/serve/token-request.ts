@@ -57,10 +57,7 @@ export function readTokenRequest(
   return audience === undefined ? { answer: invalidTarget() } : { audience };
 }
 
-/**
- * Returns the audience that is asked for, or the default. Undefined: it is none of those that there
- * are.
- */
+/** Returns the audience that is asked for, or the default. Undefined: there is no such one. */
 export function audienceOf(asked: readonly (string | undefined)[], audiences: readonly string[]): string | undefined {
   const names = new Set(asked.filter((name) => name));
   const [name = audiences[0] ?? ''] = names;
@@ -87,10 +84,7 @@ function mediaTypeOf(head: RequestHead): string {
   return type.replace(/;.*/s, '').trim().toLowerCase();
 }
 
-/**
- * The parameters with a value, or what is wrong with them. One without a value counts as left out
- * (RFC 6749 section 3.2).
- */
+/** The parameters, or what is wrong with them. An empty one is left out (RFC 6749 section 3.2). */
 function fieldsOf(mediaType: string, body: string): Fields | string {
   if (mediaType === 'application/json') return fieldsOfJson(body);
   if (mediaType === 'application/x-www-form-urlencoded') return fieldsOfForm(body);

@@ -33,10 +33,7 @@ export interface OtherPlaces {
   readonly found: readonly OtherPlace[];
   /** The part of the store that was searched. Undefined: all of it. */
   readonly searched?: string | undefined;
-  /**
-   * The address of a place with this parameter. Undefined: the address has a password, or something
-   * else that is not shown.
-   */
+  /** The address with this parameter. Undefined: the address has something secret. */
   readonly addressOf: (parameter: string) => string | undefined;
 }
 

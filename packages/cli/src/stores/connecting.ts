@@ -4,10 +4,7 @@ import { abortable } from '@service-auth/core/store';
 /** An open connection of a store. */
 export interface Connection {
   readonly store: Store;
-  /**
-   * True if the connection can be used after a call failed with this error. A server that refuses a
-   * command still answers.
-   */
+  /** True if it can be used after this error: a server that refuses a command still answers. */
   isUsable(error: unknown): boolean;
 }
 

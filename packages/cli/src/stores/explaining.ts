@@ -8,10 +8,7 @@ export interface Explaining {
   explain(error: unknown): unknown;
 }
 
-/**
- * Creates a missing table for a command that writes, and adds what to do to errors of the
- * connection.
- */
+/** Creates a missing table for a command that writes, and adds advice to errors. */
 export function explainingStore(store: Store, { create, explain }: Explaining): Store {
   async function load(...call: Parameters<Store['load']>) {
     try {

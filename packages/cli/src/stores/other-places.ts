@@ -12,10 +12,7 @@ const words = {
 /** So many places are read. Others are only named. */
 const maxRead = 5;
 
-/**
- * Looks for other records of the client in the store, and counts their tokens. Two records are two
- * budgets.
- */
+/** Looks for other records of the client, and counts their tokens: two are two budgets. */
 export async function examineOtherPlaces(
   { store, others }: OpenedStore,
   owner: RecordOwner,

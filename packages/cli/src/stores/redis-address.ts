@@ -12,10 +12,7 @@ export interface RedisAddress {
   /** The hosts as people may see them. */
   readonly hostNames: string;
   readonly label: string;
-  /**
-   * The address with this parameter. Undefined: it has credentials or certificates, which are not
-   * shown.
-   */
+  /** The address with this parameter. Undefined: it has something secret. */
   readonly withParameter: (parameter: string) => string | undefined;
   readonly credentials: { readonly username?: string; readonly password?: string };
   readonly database: number;
@@ -29,9 +26,7 @@ export interface RedisAddress {
 type Certificates = { readonly [Name in 'ca' | 'cert' | 'key']?: Buffer };
 type Socket = typeof plain | (typeof plain & Certificates & { readonly tls: true });
 
-/**
- * A failure is told at once, because each command of this program is short and core tries again.
- */
+/** A failure is told at once: each command is short, and core tries again. */
 const plain = { reconnectStrategy: false, connectTimeout: 2_000 } as const;
 
 const names = ['prefix', 'sentinel', 'ca', 'cert', 'key'] as const;

@@ -18,10 +18,7 @@ export interface RedisConnection extends Connection {
   readonly client: Parameters<typeof redisStore>[0] & { del(key: string): Promise<unknown> };
 }
 
-/**
- * Connects to what the address names: one server, a cluster, or the primary server that Sentinels
- * name.
- */
+/** Connects to the server, the cluster, or the primary server that Sentinels name. */
 export async function connectRedis(address: RedisAddress, ending: AbortSignal): Promise<RedisConnection> {
   const { hosts, hostNames, sentinel } = address;
   try {
@@ -72,10 +69,7 @@ async function connectCluster(address: RedisAddress, ending: AbortSignal): Promi
   };
 }
 
-/**
- * Connects to one server. If it is a node of a cluster and names another one for the record,
- * connects to the cluster.
- */
+/** Connects to a server. If it names another node for the record, connects to its cluster. */
 async function connectMember(address: RedisAddress, ending: AbortSignal): Promise<RedisConnection> {
   const [host = { host: '', port: 0 }] = address.hosts;
   let connection = await connectServer(address, host, ending);

@@ -18,9 +18,7 @@ export async function examineReplicas(nodes: readonly Node[]): Promise<Diagnosis
 
 const maxScans = 200;
 
-/**
- * Finds the prefixes under which these servers have this key, and whether all keys were looked at.
- */
+/** Finds the prefixes that have this key, and whether all keys were looked at. */
 export async function prefixesOf(
   nodes: readonly Node[],
   key: string,

@@ -5,10 +5,7 @@ import { parseRedisAddress } from './redis-address.ts';
 import { connectRedis } from './redis-connection.ts';
 import { examineReplicas, prefixesOf } from './redis-diagnosis.ts';
 
-/**
- * Opens a store in one server, in a cluster, or in the primary server that Sentinels name.
- * `parseRedisAddress` has the form of the address.
- */
+/** Opens a store in Redis. `parseRedisAddress` has the form of the address. */
 export function openRedisStore(text: string): OpenedStore {
   const address = parseRedisAddress(text);
   const place = address.prefix ?? 'service-auth:';
