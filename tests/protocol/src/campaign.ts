@@ -31,7 +31,6 @@ export interface Finding {
 const yearMs = 365 * 24 * 3_600_000;
 const maxShrunk = 2;
 
-/** Nothing was run. */
 export const noFigures: Figures = {
   seeds: 0,
   findings: [],
@@ -65,7 +64,6 @@ export async function runCampaign({ mode, first, last }: Campaign, shrinks: bool
   return figures;
 }
 
-/** Both together. */
 export function sum(one: Figures, other: Figures): Figures {
   const counts = new Map(one.counts);
   for (const [name, count] of other.counts) counts.set(name, (counts.get(name) ?? 0) + count);

@@ -12,7 +12,6 @@ import type { Machine } from './machine.ts';
 import type { Service } from './service.ts';
 import type { World } from './world.ts';
 
-/** The parts of the run that a client needs. */
 export interface Surroundings {
   readonly world: World;
   readonly dice: Dice;
@@ -36,7 +35,6 @@ export interface Client {
   retryNow(): void;
 }
 
-/** Creates a client. */
 export function createClient(
   machine: Machine,
   audience: string,
@@ -65,7 +63,6 @@ export function createClient(
     return get();
   }
 
-  /** The answer of the API to a token. */
   function api({ value }: AccessToken): 200 | 401 {
     const status = audience === rejecting ? 401 : service.status(value);
     judge.answeredByApi(audience, status);

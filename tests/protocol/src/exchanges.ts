@@ -4,6 +4,7 @@ import type { LedgerRecord, StoredToken } from '../../../packages/core/src/ledge
 import { minute } from './judge/units.ts';
 import { createMachine } from './machine.ts';
 import type { Random } from './random.ts';
+import { credentials } from './service.ts';
 import { createSimulatedStore, type SimulatedStore } from './simulated-store.ts';
 import type { World } from './world.ts';
 
@@ -18,8 +19,8 @@ export interface Exchanges {
 
 /** Clients that have the secret and the key in common with those of the run, but not the client id, or not the token endpoint. */
 const strangers = [
-  { clientId: 'other client', authUrl: 'https://auth.example.com' },
-  { clientId: 'client', authUrl: 'https://other.example.com' },
+  { ...credentials, clientId: 'other client' },
+  { ...credentials, authUrl: 'https://other.example.com' },
 ];
 
 /** Creates the intruder of one run, and the strangers whose tokens it takes. */
@@ -33,7 +34,7 @@ export function createExchanges(
   const abroad = strangers.map(({ clientId, authUrl }, index) => {
     const theirs = createSimulatedStore(world);
     const machine = createMachine(world, `stranger${index}`, random.integer(0, 10 * minute));
-    const base = { clientId, authUrl, clientSecret: 'CANARY-secret-1', storeKey: sharedStoreKey, clock: machine.clock };
+    const base = { ...credentials, clientId, authUrl, storeKey: sharedStoreKey, clock: machine.clock };
     const reach = {
       store: {
         durability: 'durable' as const,

@@ -5,6 +5,7 @@ import { minute } from './judge/units.ts';
 import { createMachine, type Machine } from './machine.ts';
 import type { Network } from './network.ts';
 import type { Random } from './random.ts';
+import { credentials } from './service.ts';
 import { type Agreement, limitOf, phaseAt, type Settings } from './settings.ts';
 import type { Side } from './simulated-store.ts';
 
@@ -16,7 +17,6 @@ interface Member {
   secret: string;
 }
 
-/** All processes. */
 export interface Fleet {
   readonly members: readonly Member[];
   /** Ends a process, with or without notice, and starts another one a little later. */
@@ -42,7 +42,7 @@ export function createFleet(
   const retryAt = new Map<Client, number>();
   const failing = settings.failing?.audiences;
   const asksForSecret = settings.processes % 2 === 0;
-  const fleet: Fleet = { members, replace, giveSecret, secret: 'CANARY-secret-1', startMortal };
+  const fleet: Fleet = { members, replace, giveSecret, secret: credentials.clientSecret, startMortal };
   for (let index = 0; index < settings.processes; index++) start(index, 0);
   for (const { fromMs } of settings.phases.slice(1)) {
     // A rollout takes a while, or the whole fleet stands still and starts again.
@@ -75,9 +75,8 @@ export function createFleet(
         machine.clock.setTimer(() => (fails ? reject(new Error('CANARY vault')) : resolve(member.secret)), 5);
       });
     const base: Omit<ServiceAuthOptions, 'audience'> = {
+      ...credentials,
       timeoutMs: settings.timeoutMs,
-      authUrl: 'https://auth.example.com',
-      clientId: 'client',
       clientSecret: asksForSecret ? secretSource : fleet.secret,
       issuanceLimit: agreement ? limitOf(agreement) : 'inherit',
       ...(settings.rates.tokens_exchanged && { storeKey: sharedStoreKey }),

@@ -10,7 +10,6 @@ interface KeptPlan {
 
 const file = new URL('../kept-plans.json', import.meta.url);
 
-/** All of them. */
 export function keptPlans(): KeptPlan[] {
   return JSON.parse(readFileSync(file, 'utf8')) as KeptPlan[];
 }

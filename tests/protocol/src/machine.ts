@@ -11,7 +11,6 @@ export interface Machine extends Process {
   block(durationMs: number): void;
   /** Suspends the machine: its monotonic clock stands still, its wall clock goes on. */
   sleep(durationMs: number): void;
-  /** Sets the wall clock. */
   stepWall(byMs: number): void;
   kill(): void;
 }

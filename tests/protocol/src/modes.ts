@@ -6,7 +6,6 @@ import { processModes } from './process-modes.ts';
 import { audiencesOf, everything, feasible, hourly, rarer } from './settings.ts';
 import { storeModes } from './store-modes.ts';
 
-/** All modes by name. */
 export const modes: Readonly<Record<string, Mode>> = {
   faults: { about: 'everything within the assumptions, demand above the budget', settings: () => ({}) },
   feasible: { about: 'the same, demand below the budget', settings: feasible },

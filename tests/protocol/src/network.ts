@@ -36,7 +36,6 @@ export interface Broken {
   some: FailingAudiences | undefined;
 }
 
-/** Nothing is broken. */
 export const working: Readonly<Broken> = {
   ...{ store: false, discards: false, endpoint: 'up', cutOff: undefined, some: undefined },
 };
@@ -52,7 +51,6 @@ export interface Network {
   readonly broken: Broken;
 }
 
-/** Creates the network of one run. */
 export function createNetwork(wires: Wires): Network {
   const { world, dice, store, judge, scale, durability, maxRecordBytes } = wires;
   const readers = new Set<string>();

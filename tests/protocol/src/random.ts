@@ -9,6 +9,8 @@ export interface Random {
   /** An integer from `least` to `most`, both included. */
   integer(least: number, most: number): number;
   pick<Item>(items: readonly Item[]): Item;
+  /** The same items in another order. */
+  shuffled<Item>(items: readonly Item[]): Item[];
   /** A source of its own: what is drawn from it changes nothing here. */
   fork(name: string): Random;
 }
@@ -34,20 +36,23 @@ export function createRandom(seed: string): Random {
     between,
     integer,
     pick: <Item>(items: readonly Item[]) => items[integer(0, items.length - 1)] as Item,
+    shuffled(items) {
+      const places = items.map((item) => ({ item, place: next() }));
+      return places.sort((one, other) => one.place - other.place).map(({ item }) => item);
+    },
     fork: (name) => createRandom(`${seed}/${name}`),
   };
 }
 
 const fnvStart = 0x811c9dc5;
 
-/** FNV-1a, 32 bits. */
+/** FNV-1a, 32 bits. Twice, because one function of both is four times slower. */
 export function fnv(text: string, start: number = fnvStart): number {
   let hash = start;
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   return hash >>> 0;
 }
 
-/** The same of bytes. */
 export function fnvOfBytes(bytes: Uint8Array, start: number = fnvStart): number {
   let hash = start;
   for (let index = 0; index < bytes.length; index++) hash = Math.imul(hash ^ (bytes[index] as number), 0x01000193);

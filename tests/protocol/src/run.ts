@@ -11,7 +11,7 @@ import { modes } from './modes.ts';
 import { type Broken, createNetwork } from './network.ts';
 import { createProvider } from './provider.ts';
 import { createRandom } from './random.ts';
-import { createService, type Service } from './service.ts';
+import { createService, credentials, type Service } from './service.ts';
 import { drawn, phaseAt, type Settings, windowsOf } from './settings.ts';
 import { createSimulatedStore, type SimulatedStore } from './simulated-store.ts';
 import { endFaults, scheduleFaults } from './timed-faults.ts';
@@ -30,7 +30,6 @@ export interface Plan extends Reduction {
   readonly faultsForMs?: number | undefined;
 }
 
-/** The result. */
 export interface Report {
   readonly violations: readonly string[];
   readonly traceHash: string;
@@ -75,7 +74,7 @@ export async function run(
     world,
     settings.storeAheadMs,
     judge.applied,
-    settings.clockIsCoarse ? { random: random.fork('coarse clock') } : undefined,
+    settings.clockIsCoarse ? random.fork('coarse clock') : undefined,
   );
   const lifetimeMs = () => phaseAt(settings, world.now).lifetimeMs ?? settings.lifetimeMs;
   const lengths = random.fork('lengths');
@@ -83,7 +82,8 @@ export async function run(
   // Few tokens are long.
   const paddingOf = maxPadding ? () => '~'.repeat(Math.round(maxPadding * lengths.next() ** 4)) : undefined;
   const { repeatsToken } = settings;
-  const service: Service = createService(world, 'CANARY-secret-1', lifetimeMs, judge.issued, paddingOf, repeatsToken);
+  const { clientSecret } = credentials;
+  const service: Service = createService(world, clientSecret, lifetimeMs, judge.issued, paddingOf, repeatsToken);
   const witness = createWitness(world, settings, store, judge, createServiceAuth, random.fork('trials'));
   const { quota, rejecting } = settings;
   const provider = quota

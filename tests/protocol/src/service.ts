@@ -1,11 +1,17 @@
 import type { IssuedToken, Issuer } from './judge/scene.ts';
 import type { World } from './world.ts';
 
-/** A token as the service knows it. */
 interface ServiceToken extends IssuedToken {
   statedMs: number;
   revoked: boolean;
 }
+
+/** What every client says to get tokens, until the secret is rotated. */
+export const credentials = {
+  authUrl: 'https://auth.example.com',
+  clientId: 'client',
+  clientSecret: 'CANARY-secret-1',
+} as const;
 
 /** The service of the interface document: issues tokens to every client with the secret, and counts them. It enforces no limit, because the limit is the subject of the test. */
 export interface Service extends Issuer {
@@ -14,7 +20,6 @@ export interface Service extends Issuer {
   /** The API's current answer to a bearer token. */
   status(value: string): 200 | 401;
   token(value: string): ServiceToken | undefined;
-  /** Revokes everything issued so far. */
   revokeAll(): void;
   /** A new secret; the old one is accepted for a while. */
   rotate(secret: string, graceMs: number): void;

@@ -82,7 +82,6 @@ export function rarer(factor: number): Rates {
   return { ...everything, ...Object.fromEntries(timed) };
 }
 
-/** The phase at this time. */
 export function phaseAt({ phases }: Settings, now: number): Phase {
   return phases.findLast(({ fromMs }) => fromMs <= now) as Phase;
 }
@@ -101,7 +100,6 @@ export function limitOf({ windows, reserve }: Agreement): IssuanceLimit {
   return only && windows.length === 1 ? { ...only, reserve } : { windows, reserve };
 }
 
-/** The audiences of a run. */
 export function audiencesOf(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `api ${index}`);
 }

@@ -10,11 +10,6 @@ interface Kept {
   readonly version: string;
 }
 
-/** A clock that answers of HTTP servers have: whole seconds, cut off, of servers that differ by up to half a second in both directions. */
-export interface CoarseClock {
-  readonly random: Random;
-}
-
 /** The two halves of a split store; without a split everybody is on the left one. */
 export type Side = 'left' | 'right';
 
@@ -41,12 +36,15 @@ const epoch = 1_780_000_000_000;
 const readsToNotice = 4;
 const maxJitterMs = 500;
 
-/** Creates an empty store. `applied`: called after every change. */
+/**
+ * Creates an empty store. `applied`: called after every change. `coarse`: its clock is that of the answers of HTTP servers: whole seconds, cut off,
+ * of servers that differ by up to half a second in both directions.
+ */
 export function createSimulatedStore(
   world: World,
   aheadMs = 0,
   applied: (record: string) => void = () => {},
-  coarse?: CoarseClock,
+  coarse?: Random,
 ): SimulatedStore {
   let sides: Record<Side, Kept | undefined> = { left: undefined, right: undefined };
   let isSplit = false;
@@ -63,7 +61,7 @@ export function createSimulatedStore(
   const now = () => Math.floor(epoch + world.now + clockOffset);
   const shown = () => {
     if (!coarse) return now();
-    const ofAServer = now() + coarse.random.between(-maxJitterMs, maxJitterMs);
+    const ofAServer = now() + coarse.between(-maxJitterMs, maxJitterMs);
     return Math.floor(ofAServer / second) * second;
   };
 

@@ -3,14 +3,15 @@ import { recordWithSpent } from '../../../packages/core/src/record/stored-record
 import type { Exchanges } from './exchanges.ts';
 import type { Dice, TimedFault } from './faults.ts';
 import type { Fleet } from './fleet.ts';
+import { countsForMs } from './judge/numbers.ts';
 import { day, hour, minute } from './judge/units.ts';
 import { type Broken, type Network, working } from './network.ts';
+import type { Random } from './random.ts';
 import type { Service } from './service.ts';
 import { type Settings, windowsOf } from './settings.ts';
 import type { SimulatedStore } from './simulated-store.ts';
 import type { World } from './world.ts';
 
-/** The parts of a run that a timed fault can change. */
 export interface Reachable {
   readonly world: World;
   readonly dice: Dice;
@@ -27,16 +28,21 @@ const year = 365 * day;
 /** Schedules all timed faults until `until`; what lasts longer is ended by {@link endFaults}. */
 export function scheduleFaults(reachable: Reachable, until: number): void {
   const { world, dice } = reachable;
-  for (const [fault, happen] of Object.entries(happenings(reachable)) as [TimedFault, () => boolean | undefined][]) {
-    const next = () => {
-      const delayMs = dice.nextIn(fault);
-      if (delayMs === undefined || world.now + delayMs > until) return;
-      world.at(world.now + delayMs, () => {
-        happen();
-        next();
-      });
-    };
-    next();
+  const shared = sharedBy(reachable);
+  const mayHappen = conditions(shared);
+  // Each kind draws in this order, so kept plans stay as they are.
+  const kinds = [ofProcesses, ofConnections, ofClocks, ofStores, ofTokens].map((happenings) => happenings(shared));
+  for (const [fault, happen] of Object.entries(Object.assign({}, ...kinds) as Required<Happenings>)) {
+    schedule(fault as TimedFault, happen);
+  }
+
+  function schedule(fault: TimedFault, happen: (random: Random) => void): void {
+    const delayMs = dice.nextIn(fault);
+    if (delayMs === undefined || world.now + delayMs > until) return;
+    world.at(world.now + delayMs, () => {
+      if (mayHappen[fault]?.() !== false && dice.strike(fault)) happen(dice.of(fault));
+      schedule(fault, happen);
+    });
   }
 }
 
@@ -48,7 +54,8 @@ export function endFaults({ world, dice, network, store }: Reachable): void {
   world.note('faults end');
 }
 
-type Happenings = Partial<Record<TimedFault, () => void>>;
+/** What each fault does, once it is known that it happens. */
+type Happenings = Partial<Record<TimedFault, (random: Random) => void>>;
 
 /** What the faults of one run have in common. */
 interface Shared extends Reachable {
@@ -58,131 +65,109 @@ interface Shared extends Reachable {
   readonly memoryMs: number;
   /** When the store lost something; without end while it does. */
   readonly losses: number[];
-  mayLose(): boolean;
-  someone(fault: TimedFault): Fleet['members'][number];
+  /** No process of the fleet goes on when the clock of the store leaps. */
+  readonly isForgotten: boolean;
+  someone(random: Random): Fleet['members'][number];
   killAll(): void;
   /** A part of the network is broken for a while. */
-  during(fault: TimedFault, maxMs: number, broken: () => Partial<Broken>): void;
-}
-
-/** Each kind draws in this order, so kept plans stay as they are. */
-function happenings(reachable: Reachable): Happenings {
-  const shared = sharedBy(reachable);
-  return {
-    ...ofProcesses(shared),
-    ...ofConnections(shared),
-    ...ofClocks(shared),
-    ...ofStores(shared),
-    ...ofTokens(shared),
-  };
+  during(random: Random, maxMs: number, change: Partial<Broken>): void;
 }
 
 function sharedBy(reachable: Reachable): Shared {
-  const { world, dice, settings, fleet, network, store } = reachable;
+  const { world, settings, fleet, network } = reachable;
   const scale = settings.windowMs / day;
-  const longestMs = Math.max(...windowsOf(settings));
-  const memoryMs =
-    longestMs + Math.min(hour, longestMs / 24) + Math.min(2 * hour, Math.max(7 * minute, longestMs / 12));
-  const losses: number[] = [];
   return {
     ...reachable,
     scale,
-    memoryMs,
-    losses,
-    mayLose: () => losses.filter((at) => at > world.now - memoryMs).length < settings.lossesPerWindow && !store.isSplit,
-    someone: (fault) => fleet.members[dice.of(fault).integer(0, fleet.members.length - 1)] as Fleet['members'][number],
+    memoryMs: countsForMs(Math.max(...windowsOf(settings)), true),
+    losses: [],
+    isForgotten: (settings.rates.crash ?? 0) > 0,
+    someone: (random) => fleet.members[random.integer(0, fleet.members.length - 1)] as Fleet['members'][number],
     killAll() {
       for (const index of fleet.members.keys()) fleet.replace(index, 'crash');
     },
-    during(fault, maxMs, broken) {
-      if (!dice.strike(fault)) return;
-      const change = broken();
+    during(random, maxMs, change) {
       Object.assign(network.broken, change);
       const mended = Object.keys(change).map((part) => [part, working[part as keyof typeof working]]);
       const mend = () => void Object.assign(network.broken, Object.fromEntries(mended));
-      world.at(world.now + dice.of(fault).between(minute * scale, maxMs * scale), mend);
+      world.at(world.now + random.between(minute * scale, maxMs * scale), mend);
     },
   };
 }
 
-function ofProcesses({ dice, fleet, scale, someone }: Shared): Happenings {
-  const replaced = (how: 'crash' | 'close') => {
-    if (dice.strike(how)) fleet.replace(dice.of(how).integer(0, fleet.members.length - 1), how);
-  };
-  return {
-    crash: () => replaced('crash'),
-    close: () => replaced('close'),
-    freeze() {
-      if (!dice.strike('freeze')) return;
-      const random = dice.of('freeze');
-      const durationMs = random.chance(0.5) ? random.between(1, 90) * 1_000 : random.between(minute, 6 * hour) * scale;
-      someone('freeze').machine.freeze(durationMs);
-    },
-    sleep() {
-      if (!dice.strike('sleep')) return;
-      const random = dice.of('sleep');
-      someone('sleep').machine.sleep(
-        random.chance(0.3) ? random.between(1, 90) * 1_000 : random.between(minute, 9 * hour),
-      );
-    },
-    sleep_long() {
-      if (!dice.strike('sleep_long')) return;
-      someone('sleep_long').machine.sleep(dice.of('sleep_long').between(31.05, 40) * day);
-    },
-    wall_clock_step() {
-      if (!dice.strike('wall_clock_step')) return;
-      const random = dice.of('wall_clock_step');
-      someone('wall_clock_step').machine.stepWall(
-        Math.round(random.between(-1, 1) * random.pick([minute, hour, day, 10 * year])),
-      );
-    },
-    blocked() {
-      if (dice.strike('blocked')) someone('blocked').machine.block(dice.of('blocked').between(1, 30) * 1_000);
-    },
-  };
-}
-
-function ofConnections({ dice, someone, during }: Shared): Happenings {
-  return {
-    partition: () => during('partition', 2 * hour, () => ({ cutOff: someone('partition').machine.name })),
-    store_outage: () => during('store_outage', 2 * hour, () => ({ store: true })),
-    endpoint_outage: () =>
-      during('endpoint_outage', 4 * hour, () => ({ endpoint: dice.of('endpoint_outage').pick(['silent', 'failing']) })),
-  };
-}
-
-function ofClocks({
-  world,
-  dice,
-  settings,
-  fleet,
-  network,
-  store,
-  memoryMs,
-  losses,
-  mayLose,
-  killAll,
-}: Shared): Happenings {
-  const toleratedMs = Math.min(10 * minute, Math.min(...windowsOf(settings)) / 144);
+/** When a fault that is due may happen, if not always. */
+function conditions(shared: Shared): Partial<Record<TimedFault, () => boolean>> {
+  const { world, settings, fleet, network, store, exchanges, losses, memoryMs, isForgotten } = shared;
   let leaptAt = Number.NEGATIVE_INFINITY;
+  const mayLose = () =>
+    losses.filter((at) => at > world.now - memoryMs).length < settings.lossesPerWindow && !store.isSplit;
+  const maySay = () => !store.isSplit;
   return {
-    store_clock_step() {
-      if (!dice.strike('store_clock_step')) return;
-      // Within a band, so that no sum of steps is ever more than the tolerance.
-      const wanted = dice.of('store_clock_step').between(-0.5, 0.5) * toleratedMs;
-      store.stepClock(wanted - store.clockOffset);
+    store_clock_wild: mayLose,
+    store_clock_set_back: mayLose,
+    store_wiped: mayLose,
+    store_restored: mayLose,
+    store_regressed: mayLose,
+    split_brain: mayLose,
+    spent_said: maySay,
+    spent_said_falsely: maySay,
+    store_clock_set_right: () => store.clockOffset > 0,
+    store_clock_leap() {
+      // A process that reads the record for the first time cannot know.
+      const areAllReaders = fleet.members.every(({ machine }) => network.readers.has(machine.name));
+      const mayLeap = (isForgotten ? mayLose() : areAllReaders) && world.now >= leaptAt + memoryMs;
+      if (mayLeap) leaptAt = world.now;
+      return mayLeap;
     },
-    store_clock_wild() {
-      if (!mayLose() || !dice.strike('store_clock_wild')) return;
+    tokens_exchanged: () => exchanges?.exchange() ?? false,
+  };
+}
+
+function ofProcesses({ fleet, scale, someone }: Shared): Happenings {
+  const any = (random: Random) => random.integer(0, fleet.members.length - 1);
+  return {
+    crash: (random) => fleet.replace(any(random), 'crash'),
+    close: (random) => fleet.replace(any(random), 'close'),
+    freeze(random) {
+      const durationMs = random.chance(0.5) ? random.between(1, 90) * 1_000 : random.between(minute, 6 * hour) * scale;
+      someone(random).machine.freeze(durationMs);
+    },
+    sleep(random) {
+      const { machine } = someone(random);
+      machine.sleep(random.chance(0.3) ? random.between(1, 90) * 1_000 : random.between(minute, 9 * hour));
+    },
+    sleep_long: (random) => someone(random).machine.sleep(random.between(31.05, 40) * day),
+    wall_clock_step(random) {
+      const { machine } = someone(random);
+      machine.stepWall(Math.round(random.between(-1, 1) * random.pick([minute, hour, day, 10 * year])));
+    },
+    blocked: (random) => someone(random).machine.block(random.between(1, 30) * 1_000),
+  };
+}
+
+function ofConnections({ someone, during }: Shared): Happenings {
+  return {
+    partition: (random) => during(random, 2 * hour, { cutOff: someone(random).machine.name }),
+    store_outage: (random) => during(random, 2 * hour, { store: true }),
+    endpoint_outage: (random) => during(random, 4 * hour, { endpoint: random.pick(['silent', 'failing']) }),
+  };
+}
+
+function ofClocks({ world, settings, store, losses, isForgotten, killAll }: Shared): Happenings {
+  const toleratedMs = Math.min(10 * minute, Math.min(...windowsOf(settings)) / 144);
+  const stepIn = (ms: number, byMs: number) => world.at(world.now + ms, () => store.stepClock(byMs));
+  return {
+    store_clock_step(random) {
+      // Within a band, so that no sum of steps is ever more than the tolerance.
+      store.stepClock(random.between(-0.5, 0.5) * toleratedMs - store.clockOffset);
+    },
+    store_clock_wild(random) {
       losses.push(world.now);
-      const random = dice.of('store_clock_wild');
       const byMs = random.between(-1, 1) * random.pick([hour, 5 * hour, day, 5 * day]);
       store.stepClock(byMs);
-      if (random.chance(0.7)) world.at(world.now + random.between(0, 5 * hour), () => store.stepClock(-byMs));
+      if (random.chance(0.7)) stepIn(random.between(0, 5 * hour), -byMs);
     },
-    store_clock_set_back() {
-      if (!mayLose() || !dice.strike('store_clock_set_back')) return;
-      const random = dice.of('store_clock_set_back');
+    store_clock_set_back(random) {
       const byMs = random.between(1, 6) * hour;
       losses.push(Number.POSITIVE_INFINITY);
       store.stepClock(-byMs);
@@ -191,18 +176,10 @@ function ofClocks({
         losses[losses.length - 1] = world.now;
       });
     },
-    store_clock_set_right() {
-      if (store.clockOffset <= 0 || !dice.strike('store_clock_set_right')) return;
-      const random = dice.of('store_clock_set_right');
+    store_clock_set_right(random) {
       store.stepClock(-store.clockOffset * (random.chance(0.6) ? 1 : random.next()));
     },
-    store_clock_leap() {
-      const isForgotten = (settings.rates.crash ?? 0) > 0;
-      // A process that reads the record for the first time cannot know.
-      if (!isForgotten && fleet.members.some(({ machine }) => !network.readers.has(machine.name))) return;
-      if ((isForgotten && !mayLose()) || world.now < leaptAt + memoryMs || !dice.strike('store_clock_leap')) return;
-      leaptAt = world.now;
-      const random = dice.of('store_clock_leap');
+    store_clock_leap(random) {
       const byMs = random.between(0.2, 30) * hour;
       // Processes run through it, or nobody remembers anything.
       if (isForgotten) {
@@ -211,38 +188,31 @@ function ofClocks({
       }
       store.stepClock(byMs);
       // Entries of a clock that leapt unseen are as old as they seem, also after it was put right.
-      if (!isForgotten && random.chance(0.5))
-        world.at(world.now + random.next() ** 2 * 30 * hour, () => store.stepClock(-byMs));
+      if (!isForgotten && random.chance(0.5)) stepIn(random.next() ** 2 * 30 * hour, -byMs);
     },
   };
 }
 
-function ofStores({ world, dice, settings, store, losses, mayLose, killAll, during }: Shared): Happenings {
+function ofStores({ world, settings, store, losses, killAll, during }: Shared): Happenings {
+  const goBack = (random: Random, furthest: readonly number[]) => store.regress(random.pick(furthest) * random.next());
   return {
-    store_discards: () => during('store_discards', 2 * hour, () => ({ discards: true })),
-    store_wiped() {
-      if (!mayLose() || !dice.strike('store_wiped')) return;
+    store_discards: (random) => during(random, 2 * hour, { discards: true }),
+    store_wiped(random) {
       losses.push(world.now);
       store.wipe();
       // With all that anybody remembers, or without.
-      if (settings.rates.crash && dice.of('store_wiped').chance(0.5)) killAll();
+      if (settings.rates.crash && random.chance(0.5)) killAll();
     },
-    store_restored() {
-      if (!mayLose() || !dice.strike('store_restored')) return;
+    store_restored(random) {
       losses.push(world.now);
       killAll();
-      const random = dice.of('store_restored');
-      store.regress(random.pick([minute, hour, 6 * hour, 30 * hour]) * random.next());
+      goBack(random, [minute, hour, 6 * hour, 30 * hour]);
     },
-    store_regressed() {
-      if (!mayLose() || !dice.strike('store_regressed')) return;
+    store_regressed(random) {
       losses.push(world.now);
-      const random = dice.of('store_regressed');
-      store.regress(random.pick([1_000, minute, hour, 6 * hour, 30 * hour]) * random.next());
+      goBack(random, [1_000, minute, hour, 6 * hour, 30 * hour]);
     },
-    split_brain() {
-      if (!mayLose() || !dice.strike('split_brain')) return;
-      const random = dice.of('split_brain');
+    split_brain(random) {
       losses.push(Number.POSITIVE_INFINITY);
       store.split();
       world.at(world.now + random.between(minute, 10 * hour), () => {
@@ -254,21 +224,9 @@ function ofStores({ world, dice, settings, store, losses, mayLose, killAll, duri
   };
 }
 
-function ofTokens({
-  world,
-  dice,
-  settings,
-  fleet,
-  store,
-  service,
-  exchanges,
-  scale,
-  memoryMs,
-  someone,
-}: Shared): Happenings {
+function ofTokens({ world, dice, settings, fleet, store, service, scale, memoryMs, someone }: Shared): Happenings {
   /** Somebody who knows what the service issued says how many of these tokens the record has not seen, or a smaller number. */
-  function say(fault: TimedFault, tooFewBy: number): void {
-    if (store.isSplit || !dice.strike(fault)) return;
+  function say(tooFewBy: number): void {
     const { record } = store.kept('left') ?? {};
     const known = record === undefined ? undefined : decoded(record);
     if (typeof known === 'string') return;
@@ -282,19 +240,14 @@ function ofTokens({
     if (next !== undefined) store.replace(next);
   }
   return {
-    spent_said: () => say('spent_said', 0),
-    spent_said_falsely: () => say('spent_said_falsely', settings.saidFalselyBy ?? 0),
-    tokens_exchanged() {
-      if (exchanges?.exchange()) dice.strike('tokens_exchanged');
+    spent_said: () => say(0),
+    spent_said_falsely: () => say(settings.saidFalselyBy ?? 0),
+    tokens_exchanged() {},
+    reset(random) {
+      const { machine, clients } = someone(random);
+      machine.deliver(() => void random.pick(clients).reset());
     },
-    reset() {
-      if (!dice.strike('reset')) return;
-      const { machine, clients } = someone('reset');
-      machine.deliver(() => void dice.of('reset').pick(clients).reset());
-    },
-    reset_by_all() {
-      if (!dice.strike('reset_by_all')) return;
-      const random = dice.of('reset_by_all');
+    reset_by_all(random) {
       const which = random.integer(0, settings.audiences.length - 1);
       const share = random.pick([0.3, 1]);
       const withinMs = random.pick([0, 1_000, 10_000]);
@@ -310,17 +263,12 @@ function ofTokens({
       // The next token leaks, too.
       if (random.chance(0.5)) world.at(world.now + random.between(1, 90) * 1_000, alarm);
     },
-    retry_ordered() {
-      if (!dice.strike('retry_ordered')) return;
-      const { machine, clients } = someone('retry_ordered');
-      machine.deliver(() => dice.of('retry_ordered').pick(clients).retryNow());
+    retry_ordered(random) {
+      const { machine, clients } = someone(random);
+      machine.deliver(() => random.pick(clients).retryNow());
     },
-    revoked() {
-      if (dice.strike('revoked')) service.revokeAll();
-    },
-    secret_rotated() {
-      if (!dice.strike('secret_rotated')) return;
-      const random = dice.of('secret_rotated');
+    revoked: () => service.revokeAll(),
+    secret_rotated(random) {
       fleet.secret = `CANARY-secret-${Math.round(world.now)}`;
       service.rotate(fleet.secret, 3 * hour * scale);
       for (const index of fleet.members.keys()) {

@@ -47,7 +47,6 @@ const laterAnswers: readonly TransportResponse[] = [
   { ...status(400), body: '{"error":"temporarily_unavailable"}' },
 ];
 
-/** Creates the endpoint of one run. */
 export function createEndpoint(wires: Wires, broken: Broken): Endpoint {
   const { world, dice, service, judge, provider, scale, maxFreezeMs, maxQueueMs } = wires;
   let toldToWaitUntil = 0;

@@ -1,6 +1,7 @@
 import type { ServiceAuth, ServiceAuthOptions, Store, Transport, Usage } from '@service-auth/core';
 import { youngMayGain } from './judge/numbers.ts';
 import type { Trial } from './judge/sights.ts';
+import { credentials } from './service.ts';
 import { type Agreement, limitOf, type Settings } from './settings.ts';
 
 /** A copy of the record at one instant. Nobody else uses it, and nothing of the run changes. */
@@ -27,7 +28,6 @@ const ticks = 500;
 const maxStandstillMs = 60_000;
 const leastStepMs = 250;
 
-/** Creates the copies of a record. */
 export function copiesOf(
   { phases, durability }: Settings,
   kept: { readonly record: string; readonly version: string },
@@ -53,16 +53,8 @@ export function copiesOf(
           return { swapped, now: at };
         },
       };
-      return createServiceAuth({
-        audience,
-        authUrl: 'https://auth.example.com',
-        clientId: 'client',
-        clientSecret: 'CANARY-secret-1',
-        issuanceLimit,
-        clock: { now: () => at, monotonic: () => at, setTimer: () => () => {} },
-        store,
-        transport,
-      });
+      const clock = { now: () => at, monotonic: () => at, setTimer: () => () => {} };
+      return createServiceAuth({ ...credentials, audience, issuanceLimit, clock, store, transport });
     };
     return {
       client,

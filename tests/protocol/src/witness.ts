@@ -8,6 +8,7 @@ import {
 import { aside } from './globals.ts';
 import type { Judge } from './judge/judge.ts';
 import type { Random } from './random.ts';
+import { credentials } from './service.ts';
 import { type Agreement, limitOf, type Settings } from './settings.ts';
 import type { SimulatedStore } from './simulated-store.ts';
 import { copiesOf, tryTwoDeaths, tryWhatIsSaid } from './trial.ts';
@@ -43,8 +44,8 @@ export function createWitness(
   };
   const reader: UsageReader = createUsageReader({
     store: reading,
-    authUrl: 'https://auth.example.com',
-    clientId: 'client',
+    authUrl: credentials.authUrl,
+    clientId: credentials.clientId,
     // Where agreements differ, the record says which are kept.
     ...(isUniform && { issuanceLimit: limitOf(agreements[0] as Agreement) }),
     clock: { now: store.now, monotonic: () => world.now, setTimer: () => () => {} },

@@ -6,7 +6,7 @@ import {
   type Usage,
 } from '@service-auth/core';
 import { describe, expect, test } from 'vitest';
-import { createJudge, type Judge } from '../src/judge/judge.ts';
+import { createJudge } from '../src/judge/judge.ts';
 import { promises, wordsOf } from '../src/judge/promises.ts';
 import type { Circumstances, IssuedToken, Process } from '../src/judge/scene.ts';
 import type { Call } from '../src/judge/sights.ts';
@@ -32,10 +32,6 @@ const quiet: Circumstances = {
   bound: 120,
   lossesPerWindow: 0,
   storeAheadMs: 0,
-  nothingFails: false,
-  feasible: false,
-  countIsExact: false,
-  declares: false,
 };
 
 /** A judge in a world in which nothing happens but what a test says. */
@@ -43,54 +39,34 @@ function stage(given: Partial<Circumstances> = {}) {
   const world = { now: 0, note: () => {} };
   const issued: IssuedToken[] = [];
   const timers: { readonly at: number; readonly due: () => void }[] = [];
-  const machine: Process = {
-    name: 'p0',
-    alive: true,
-    clock: {
-      now: () => world.now,
-      monotonic: () => world.now,
-      setTimer(due, delayMs) {
-        timers.push({ at: world.now + delayMs, due });
-        return () => {};
-      },
-    },
-    frozenUntil: 0,
-    blockedMs: 0,
-    wallSetAt: { forward: Number.NEGATIVE_INFINITY, back: Number.NEGATIVE_INFINITY },
+  const [now, never] = [() => world.now, Number.NEGATIVE_INFINITY];
+  const setTimer = (due: () => void, delayMs: number) => {
+    timers.push({ at: world.now + delayMs, due });
+    return () => {};
   };
-  const store = {
-    now: () => world.now,
-    clockSpreadMs: 0,
-    unnoticedMs: 0,
-    setBackAt: Number.NEGATIVE_INFINITY,
-    lostAt: Number.NEGATIVE_INFINITY,
-  };
+  const clock = { now, monotonic: now, setTimer };
+  const wallSetAt = { forward: never, back: never };
+  const machine: Process = { name: 'p0', alive: true, clock, frozenUntil: 0, blockedMs: 0, wallSetAt };
+  const store = { now, clockSpreadMs: 0, unnoticedMs: 0, setBackAt: never, lostAt: never };
   const issuedSince = (since: number) => issued.filter(({ issuedAt }) => issuedAt > since).length;
-  const settings = { ...quiet, ...given };
-  const judge: Judge = createJudge(
+  const service = { issued, issuedSince };
+  const [settings, ask] = [{ ...quiet, ...given }, () => {}];
+  const judge = createJudge(
     world,
     settings,
-    () => ({ issued, issuedSince }),
+    () => service,
     () => store,
-    () => {},
+    ask,
     [],
   );
   const asker = { machine, audience: 'api' };
   const call = (peeked?: AccessToken): Call => ({ asker, begunAt: world.now, peeked });
   return {
-    world,
-    judge,
-    asker,
-    machine,
-    call,
+    ...{ world, judge, asker, call },
+    /** All of them now. */
     issue(count: number) {
       for (let at = 0; at < count; at++) {
-        issued.push({
-          ...token(`t${issued.length}`),
-          issuedAt: world.now,
-          requestedAt: world.now,
-          expiresAt: world.now + day,
-        });
+        issued.push({ ...token(`t${at}`), issuedAt: world.now, requestedAt: world.now, expiresAt: world.now + day });
         judge.issued(issued.at(-1) as IssuedToken);
       }
     },
@@ -118,131 +94,118 @@ const usageWith = (fields: object, window: object = {}) => {
 };
 
 /** The provider says what it counts, and a process reports how much of it is foreign. */
-function quoting(foreign: number, reported: number, remaining = 90): Judge {
-  const { judge, asker } = stage({ rates: {}, quota: { isTrue: remaining === 90 } });
+function quoting(foreign: number, reported: number, remaining = 90): History {
   const said = { windowMs: day, tokens: 150, remaining: 90 };
-  judge.quotaSaid([{ ...said, foreign, beganAt: 0 }]);
   const event = { type: 'quota_observed', of: 'client', ...said, remaining, foreign: reported };
-  judge.happened(asker, event as unknown as ServiceAuthEvent);
-  return judge;
+  const happens = ({ judge, asker }: Stage) => {
+    judge.quotaSaid([{ ...said, foreign, beganAt: 0 }]);
+    judge.happened(asker, event as unknown as ServiceAuthEvent);
+  };
+  return [happens, { rates: {}, quota: { isTrue: remaining === 90 } }];
 }
 
-const histories: Readonly<Record<string, () => Judge>> = {
-  'the provider is quoted as it spoke': () => quoting(60, 0, 89),
-  'no token of the fleet is foreign': () => quoting(3, 4),
-  'foreign tokens are noticed': () => quoting(3, 2),
-  'every token is one of the service': () => {
-    const { judge, call } = stage();
-    judge.served(call(), handed('t0'), undefined);
-    return judge;
-  },
-  'an id names one token': () => {
-    const { judge, call } = stage();
-    for (const value of ['t0', 't1']) judge.served(call(), handed('id', value), token(value));
-    return judge;
-  },
-  'every audience has its own token': () => {
-    const { judge, call } = stage();
-    judge.served(call(), handed('t0'), { ...token('t0'), audience: 'another api' });
-    return judge;
-  },
-  'a running process does not count as dead': () => {
-    const { judge } = stage({ nothingFails: true });
-    judge.counted(usageWith({ unknown: 1 }));
-    return judge;
-  },
-  'a quarter of the budget is left': () => {
-    const { judge } = stage({ outage: {} });
-    judge.counted(usageWith({}, { used: 91, pending: 91 }));
-    return judge;
-  },
-  'deaths are paced': () => {
-    const { judge, issue } = stage({ dying: {} });
-    issue(26);
-    judge.faultsEnded();
-    return judge;
-  },
-  'one alarm costs one token': () => {
-    const { judge, asker } = stage({ rates: { reset_by_all: 1 } });
-    judge.resetting({ asker, reported: token('t0') });
-    const event = { type: 'token_issued', reason: 'reset', expiresAt: day };
-    for (let count = 0; count < 2; count++) judge.happened(asker, event as ServiceAuthEvent);
-    judge.faultsEnded();
-    return judge;
-  },
-  'what was not issued costs nothing': () => {
-    const { judge } = stage({ countIsExact: true });
-    judge.mayHaveIssued(1);
-    judge.counted(usageWith({}, { used: 3 }));
-    return judge;
-  },
-  'no record outgrows its store': () => {
-    const { judge } = stage();
-    judge.outgrew('p0', 1_000_001);
-    return judge;
-  },
-  'a store that keeps nothing is given up': () => {
-    const { judge, pass } = stage();
-    for (let count = 0; count < 61; count++) {
-      judge.discarded('p0');
-      pass(1_000);
-    }
-    return judge;
-  },
-  'peek token tells what get token returns': () => {
-    const { judge, call } = stage();
-    judge.served(call(handed('t0')), handed('t1'), token('t1'));
-    return judge;
-  },
-  'one audience does not starve the others': () => {
-    const { world, judge, call, pass } = stage({ failing: { audiences: ['another api'] } });
-    pass(2 * day);
-    judge.counted(usageWith({}));
-    for (let asked = 0; asked < 10; asked++) {
-      judge.refused(call(), refusal('ERR_TOKEN_ENDPOINT', { retryAt: world.now + 10 * minute }));
-      pass(10 * minute);
-    }
-    return judge;
-  },
-  'a fleet that fails asks rarely': () => {
-    const { judge, pass } = stage();
-    for (let count = 0; count < 20; count++) {
-      judge.wrote('p0', 0);
-      judge.sending({ machine: 'p0', audience: 'api', hasCredentials: true });
-      pass(1_000);
-    }
-    return judge;
-  },
-  'a healthy fleet needs few tokens': () => {
-    const { judge, issue } = stage({ rates: {} });
-    issue(3);
-    judge.faultsEnded();
-    return judge;
-  },
-  'every call ends': () => {
-    const { judge, call, pass } = stage();
-    judge.asked(call());
-    pass(day);
-    return judge;
-  },
-  'an aborted caller does not wait': () => {
-    const { judge, call, pass } = stage();
-    const waiting = call();
-    judge.asked(waiting);
-    pass(1);
-    judge.aborted(waiting, 0);
-    return judge;
-  },
-  'no process is busy without end': () => {
-    const { judge } = stage();
-    judge.exhausted(1_000_000);
-    return judge;
-  },
-  'the record can be read': () => {
-    const { judge } = stage();
-    judge.unreadable(refusal('ERR_STORE_INTEGRITY'));
-    return judge;
-  },
+type Stage = ReturnType<typeof stage>;
+type History = readonly [happens: (stage: Stage) => void, given?: Partial<Circumstances>];
+
+const histories: Readonly<Record<string, History>> = {
+  'the provider is quoted as it spoke': quoting(60, 0, 89),
+  'no token of the fleet is foreign': quoting(3, 4),
+  'foreign tokens are noticed': quoting(3, 2),
+  'every token is one of the service': [({ judge, call }) => judge.served(call(), handed('t0'), undefined)],
+  'an id names one token': [
+    ({ judge, call }) => {
+      for (const value of ['t0', 't1']) judge.served(call(), handed('id', value), token(value));
+    },
+  ],
+  'every audience has its own token': [
+    ({ judge, call }) => judge.served(call(), handed('t0'), { ...token('t0'), audience: 'another api' }),
+  ],
+  'a running process does not count as dead': [
+    ({ judge }) => judge.counted(usageWith({ unknown: 1 })),
+    { nothingFails: true },
+  ],
+  'a quarter of the budget is left': [
+    ({ judge }) => judge.counted(usageWith({}, { used: 91, pending: 91 })),
+    { outage: {} },
+  ],
+  'deaths are paced': [
+    ({ judge, issue }) => {
+      issue(26);
+      judge.faultsEnded();
+    },
+    { dying: {} },
+  ],
+  'one alarm costs one token': [
+    ({ judge, asker }) => {
+      judge.resetting({ asker, reported: token('t0') });
+      const event = { type: 'token_issued', reason: 'reset', expiresAt: day };
+      for (let count = 0; count < 2; count++) judge.happened(asker, event as ServiceAuthEvent);
+      judge.faultsEnded();
+    },
+    { rates: { reset_by_all: 1 } },
+  ],
+  'what was not issued costs nothing': [
+    ({ judge }) => {
+      judge.mayHaveIssued(1);
+      judge.counted(usageWith({}, { used: 3 }));
+    },
+    { countIsExact: true },
+  ],
+  'no record outgrows its store': [({ judge }) => judge.outgrew('p0', 1_000_001)],
+  'a store that keeps nothing is given up': [
+    ({ judge, pass }) => {
+      for (let count = 0; count < 61; count++) {
+        judge.discarded('p0');
+        pass(1_000);
+      }
+    },
+  ],
+  'peek token tells what get token returns': [
+    ({ judge, call }) => judge.served(call(handed('t0')), handed('t1'), token('t1')),
+  ],
+  'one audience does not starve the others': [
+    ({ world, judge, call, pass }) => {
+      pass(2 * day);
+      judge.counted(usageWith({}));
+      for (let asked = 0; asked < 10; asked++) {
+        judge.refused(call(), refusal('ERR_TOKEN_ENDPOINT', { retryAt: world.now + 10 * minute }));
+        pass(10 * minute);
+      }
+    },
+    { failing: { audiences: ['another api'] } },
+  ],
+  'a fleet that fails asks rarely': [
+    ({ judge, pass }) => {
+      for (let count = 0; count < 20; count++) {
+        judge.wrote('p0', 0);
+        judge.sending({ machine: 'p0', audience: 'api', hasCredentials: true });
+        pass(1_000);
+      }
+    },
+  ],
+  'a healthy fleet needs few tokens': [
+    ({ judge, issue }) => {
+      issue(3);
+      judge.faultsEnded();
+    },
+    { rates: {} },
+  ],
+  'every call ends': [
+    ({ judge, call, pass }) => {
+      judge.asked(call());
+      pass(day);
+    },
+  ],
+  'an aborted caller does not wait': [
+    ({ judge, call, pass }) => {
+      const waiting = call();
+      judge.asked(waiting);
+      pass(1);
+      judge.aborted(waiting, 0);
+    },
+  ],
+  'no process is busy without end': [({ judge }) => judge.exhausted(1_000_000)],
+  'the record can be read': [({ judge }) => judge.unreadable(refusal('ERR_STORE_INTEGRITY'))],
 };
 
 const words = Object.values(promises).flat().map(wordsOf);
@@ -263,8 +226,10 @@ test.each(Object.entries(wrongClients))('the judge tells %s', { timeout: 240_000
 });
 
 test.each(words.filter((promise) => !shown.has(promise)))('a history breaks the promise: %s', (promise) => {
-  const { violations } = histories[promise]?.() ?? { violations: [] };
-  expect([...new Set(violations.map(promiseOf))]).toEqual([promise]);
+  const [happens, given] = histories[promise] as History;
+  const staged = stage(given);
+  happens(staged);
+  expect([...new Set(staged.judge.violations.map(promiseOf))]).toEqual([promise]);
 });
 
 test('no two promises have the same words', () => {

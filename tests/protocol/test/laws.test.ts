@@ -1,3 +1,4 @@
+import { createServiceAuth, type ServiceAuthOptions, type Store } from '@service-auth/core';
 import { byDay } from '@service-auth/test-tools/night';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { decodeRecord, encodeRecord } from '../../../packages/core/src/ledger/codec.ts';
@@ -6,11 +7,12 @@ import { countOf, leavesAt } from '../../../packages/core/src/ledger/count.ts';
 import { decide, type Query } from '../../../packages/core/src/ledger/decide.ts';
 import { type Limits, limitsFor, termLimits } from '../../../packages/core/src/ledger/limits.ts';
 import { type Asker, holdsOf } from '../../../packages/core/src/ledger/pace.ts';
-import { type Present, present, type Remembered, united } from '../../../packages/core/src/ledger/present.ts';
+import { type Present, present, united } from '../../../packages/core/src/ledger/present.ts';
 import { isOneRequest, isOpen, type LedgerRecord, resetUpTo } from '../../../packages/core/src/ledger/record.ts';
+import { seenBefore } from '../src/fuzz/records.ts';
 import { day } from '../src/judge/units.ts';
-import { type KeptRecord, recordsOf } from '../src/kept-records.ts';
 import { createRandom, type Random } from '../src/random.ts';
+import { run } from '../src/run.ts';
 
 const draws = 300;
 const limits: Limits = limitsFor([{ tokens: 1_000, windowMs: day }], 0, 'durable');
@@ -22,6 +24,28 @@ const reasons = ['cold', 'refresh', 'rejected', 'reset'] as const;
 /** The runs from whose records the laws are taken: resets, orders, what was said, more than 150 tokens, stores that go back or fork, clocks that are set. */
 const all = ['faults', 'many', 'alarms', 'said', 'failover', 'split', 'remembered', 'to-and-fro', 'leaps', 'disagree'];
 const modes = byDay(all, (mode) => ['many', 'alarms', 'failover', 'leaps', 'disagree'].includes(mode));
+
+/** A record that a process of a run wrote, and the store's clock then. */
+interface KeptRecord {
+  readonly record: LedgerRecord;
+  readonly now: number;
+}
+
+/** All records that were written in a run, in this order. */
+async function recordsOf(mode: string): Promise<KeptRecord[]> {
+  const kept: KeptRecord[] = [];
+  const watched = (options: ServiceAuthOptions) => {
+    const store = options.store as Store;
+    const swap: Store['swap'] = async (key, change, context) => {
+      const result = await store.swap(key, change, context);
+      if (result.swapped) kept.push({ record: decodeRecord(change.record) as LedgerRecord, now: result.now });
+      return result;
+    };
+    return createServiceAuth({ ...options, store: { ...store, swap } });
+  };
+  await run({ mode, seed: 1 }, watched);
+  return kept;
+}
 
 /** The same text for equal records, in whatever order their members come. */
 function canonical(value: unknown): string {
@@ -47,7 +71,7 @@ function asked(record: LedgerRecord, now: number, asker: Asker, reason: Query['r
 describe.each(modes)('the records of a run of the mode %s', (mode) => {
   let kept: readonly KeptRecord[] = [];
   beforeAll(async () => {
-    kept = await recordsOf({ mode, seed: 1 });
+    kept = await recordsOf(mode);
     expect(kept.length).toBeGreaterThan(10);
   }, 120_000);
 
@@ -82,18 +106,8 @@ describe.each(modes)('the records of a run of the mode %s', (mode) => {
   test('stay as they are when they are made true twice', { timeout: 120_000 }, () => {
     let changes = 0;
     drawn((loaded, memory, random) => {
-      const minElapsedMs = random.between(0, day);
-      const maxElapsedMs = minElapsedMs + random.between(0, day);
-      const { id, sequence, movedMs } = memory.record;
-      const seen: Remembered = {
-        id,
-        sequence,
-        movedMs,
-        record: memory.record,
-        now: memory.now,
-        minElapsedMs,
-        maxElapsedMs,
-      };
+      const seen = seenBefore(memory, random);
+      const { minElapsedMs, maxElapsedMs } = seen;
       const now = Math.round(memory.now + random.pick([minElapsedMs, maxElapsedMs, random.between(-day, 2 * day)]));
       const once = present(loaded.record, seen, now, 'new');
       // What was changed is written before anything else happens.

@@ -35,7 +35,6 @@ const { failure } = fc.letrec<{ failure: Failure }>((tie) => ({
 /** Errors with causes and errors within, of codes and texts that real ones have. */
 export const failures: fc.Arbitrary<Failure> = failure;
 
-/** The error. */
 export function errorOf({ code, syscall, message, cause, errors }: Failure): Error {
   const error = new Error(message, cause && { cause: errorOf(cause) });
   if (errors.length > 0) Object.assign(error, { errors: errors.map(errorOf) });

@@ -3,7 +3,7 @@ import { compact } from '../../../../packages/core/src/ledger/compact.ts';
 import { decide, type Query } from '../../../../packages/core/src/ledger/decide.ts';
 import { type Limits, limitsFor, withStatement } from '../../../../packages/core/src/ledger/limits.ts';
 import { withCompromise, withRetry, withStated } from '../../../../packages/core/src/ledger/orders.ts';
-import { present } from '../../../../packages/core/src/ledger/present.ts';
+import { present, type Remembered } from '../../../../packages/core/src/ledger/present.ts';
 import {
   type IssuanceReason,
   type LedgerRecord,
@@ -11,6 +11,7 @@ import {
   type Spent,
 } from '../../../../packages/core/src/ledger/record.ts';
 import { type Answer, settle } from '../../../../packages/core/src/ledger/settle.ts';
+import { day } from '../judge/units.ts';
 import { createRandom, type Random } from '../random.ts';
 
 export const limits: Limits = limitsFor([{ tokens: 12, windowMs: 86_400_000 }], undefined, 'durable');
@@ -31,7 +32,6 @@ export function drawnQuery(random: Random): Query & { readonly reason: IssuanceR
   };
 }
 
-/** Draws what came of a request. */
 export function drawnAnswer(random: Random, { name, keyId, id, generation }: Spent, now: number): Answer {
   const life = { expiresAt: now + 3_600_000, lifetimeMs: 3_600_000 };
   const token = { name, keyId, id, generation, ...life, sealed: 'c2VhbGVk', hash: `hash ${random.integer(1, 9)}` };
@@ -80,6 +80,16 @@ export function grownRecord(seed: number): {
   return { record, text: encodeRecord(record), now };
 }
 
+/** What a process remembers of a record that it saw some time ago. */
+export function seenBefore(
+  { record, now }: { readonly record: LedgerRecord; readonly now: number },
+  random: Random,
+): Remembered {
+  const minElapsedMs = random.between(0, day);
+  const { id, sequence, movedMs } = record;
+  return { id, sequence, movedMs, record, now, minElapsedMs, maxElapsedMs: minElapsedMs + random.between(0, day) };
+}
+
 /** The text of a record with a checksum that fits (CRC-32 of the UTF-16 code units), written by somebody other than core. */
 export function forged(json: string): string {
   let crc = -1;
@@ -90,7 +100,6 @@ export function forged(json: string): string {
   return `service-auth/4 ${(~crc >>> 0).toString(16).padStart(8, '0')} ${json}`;
 }
 
-/** The JSON inside the text of a record. */
 export function jsonOf(text: string): string {
   return text.slice(text.indexOf('{'));
 }

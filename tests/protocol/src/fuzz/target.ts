@@ -13,7 +13,6 @@ const boundMs = 250;
 /** An input that takes long is tried so many times: the compiler and the garbage collector use processor time, too, and a busy machine more. */
 const attempts = 10;
 
-/** A target. `verify` throws if a property is violated. */
 export function target<Input>(inputs: fc.Arbitrary<Input>, verify: (input: Input) => void | Promise<void>): Target {
   const property = fc.asyncProperty(inputs, async (input) => {
     let tookMs = 0;

@@ -8,17 +8,17 @@ import { urlScope } from '../../../../packages/core/src/endpoint/url-scope.ts';
 import { decodeRecord, encodeRecord } from '../../../../packages/core/src/ledger/codec.ts';
 import { roomsIn } from '../../../../packages/core/src/ledger/count.ts';
 import { decide, withReservation, withReset } from '../../../../packages/core/src/ledger/decide.ts';
-import { present, type Remembered, united } from '../../../../packages/core/src/ledger/present.ts';
+import { present, united } from '../../../../packages/core/src/ledger/present.ts';
 import { type LedgerRecord, resetUpTo } from '../../../../packages/core/src/ledger/record.ts';
 import { settle } from '../../../../packages/core/src/ledger/settle.ts';
 import { day } from '../judge/units.ts';
-import { createRandom, type Random } from '../random.ts';
+import { createRandom } from '../random.ts';
 import { attempt, options, storeWith } from './client.ts';
 import { bases, bodies, jsonTrouble, jwt, payloads, quotas, resets, retryAfters, urls, urlTrouble } from './corpus.ts';
 import { errorOf, failures, wasNeverSent } from './failures.ts';
 import { liesWithin } from './lies-within.ts';
 import { mutated } from './mutated.ts';
-import { begun, drawnAnswer, drawnQuery, forged, grownRecord, jsonOf, limits } from './records.ts';
+import { begun, drawnAnswer, drawnQuery, forged, grownRecord, jsonOf, limits, seenBefore } from './records.ts';
 import { rewritten } from './rewritten.ts';
 import { anything, type Target, target } from './target.ts';
 
@@ -26,13 +26,11 @@ const reasons = ['empty', 'not_json', 'access_token', 'token_type', 'expires_in'
 const contentTypes = fc.constantFrom('application/json', 'application/json; charset=utf-8', 'text/html', '', '\0');
 const stored = Array.from({ length: 50 }, (_, seed) => grownRecord(seed));
 const storedJson = stored.map(({ text }) => jsonOf(text));
-const timeHeaders = fc.constantFrom(
-  'retry-after',
-  'ratelimit',
-  'ratelimit-reset',
-  'x-ratelimit-reset',
-  'x-rate-limit-reset',
+const storedTexts = mutated(
+  stored.map(({ text }) => text),
+  jsonTrouble,
 );
+const headers = ['retry-after', 'ratelimit', 'ratelimit-reset', 'x-ratelimit-reset', 'x-rate-limit-reset'];
 const times = mutated([...retryAfters, ...resets, '"default";r=0;t=30'], ['9', '-', ',', ':', 'GMT', ';', '"', '\\']);
 const damagedBody = fc.oneof(
   { weight: 4, arbitrary: mutated(bodies, jsonTrouble) },
@@ -50,14 +48,13 @@ function rooms(record: LedgerRecord, now: number) {
   return { counts, terms: found.length, hasRoom: found.every(({ used, term }) => used < term.usable) };
 }
 
-/** What a process remembers of a record that it saw some time ago. */
-function seenBefore({ record, now }: ReturnType<typeof grownRecord>, random: Random): Remembered {
-  const minElapsedMs = random.between(0, day);
-  const { id, sequence, movedMs } = record;
-  return { id, sequence, movedMs, record, now, minElapsedMs, maxElapsedMs: minElapsedMs + random.between(0, day) };
+/** The endpoint said for how long to wait. */
+function assertPauses(error: unknown, askedAt: number): void {
+  assert(isServiceAuthError(error) && error.code === 'ERR_RATE_LIMITED');
+  const pauseMs = error.retryAt - askedAt;
+  assert(pauseMs >= 1_000 && pauseMs <= 25 * 3_600_000);
 }
 
-/** All targets by name. */
 export const targets: Readonly<Record<string, Target>> = {
   'token responses': target(fc.tuple(damagedBody, contentTypes), ([body, contentType]) => {
     const token = readTokenResponse(body, contentType);
@@ -117,13 +114,11 @@ export const targets: Readonly<Record<string, Target>> = {
     },
   ),
 
-  'headers that say when': target(fc.tuple(timeHeaders, times), async ([name, time]) => {
+  'headers that say when': target(fc.tuple(fc.constantFrom(...headers), times), async ([name, time]) => {
     const { error, askedAt } = await attempt({
       transport: async () => ({ status: 429, headers: { [name]: time }, body: '' }),
     });
-    assert(isServiceAuthError(error) && error.code === 'ERR_RATE_LIMITED');
-    const pauseMs = error.retryAt - askedAt;
-    assert(pauseMs >= 1_000 && pauseMs <= 25 * 3_600_000);
+    assertPauses(error, askedAt);
   }),
 
   'quota headers': target(
@@ -144,10 +139,8 @@ export const targets: Readonly<Record<string, Target>> = {
       });
       // They are advice: our own count stays as it is, and a caller gets a token.
       assert.equal(used, status === 200 ? 1 : 0);
-      if (status === 200) return assert.equal(error, undefined);
-      assert(isServiceAuthError(error) && error.code === 'ERR_RATE_LIMITED');
-      const pauseMs = error.retryAt - askedAt;
-      assert(pauseMs >= 1_000 && pauseMs <= 25 * 3_600_000);
+      if (status === 200) assert.equal(error, undefined);
+      else assertPauses(error, askedAt);
     },
   ),
 
@@ -224,17 +217,11 @@ export const targets: Readonly<Record<string, Target>> = {
     else assert.notEqual(url, base);
   }),
 
-  'stored records, damaged': target(
-    mutated(
-      stored.map(({ text }) => text),
-      jsonTrouble,
-    ),
-    (text) => {
-      const record = decodeRecord(text);
-      if (typeof record === 'string') assert(record === 'damaged' || record === 'unknown version');
-      else assert(stored.some((known) => known.text === text));
-    },
-  ),
+  'stored records, damaged': target(storedTexts, (text) => {
+    const record = decodeRecord(text);
+    if (typeof record === 'string') assert(record === 'damaged' || record === 'unknown version');
+    else assert(stored.some((known) => known.text === text));
+  }),
 
   'stored records, forged': target(
     fc.tuple(
@@ -270,17 +257,11 @@ export const targets: Readonly<Record<string, Target>> = {
     },
   ),
 
-  'clients over damaged records': target(
-    mutated(
-      stored.map(({ text }) => text),
-      jsonTrouble,
-    ),
-    async (text) => {
-      const { store, swaps } = storeWith(text);
-      const { error, requests } = await attempt({ store });
-      if (typeof decodeRecord(text) !== 'string') return;
-      assert(isServiceAuthError(error) && error.code === 'ERR_STORE_INTEGRITY');
-      assert.equal(requests + swaps(), 0);
-    },
-  ),
+  'clients over damaged records': target(storedTexts, async (text) => {
+    const { store, swaps } = storeWith(text);
+    const { error, requests } = await attempt({ store });
+    if (typeof decodeRecord(text) !== 'string') return;
+    assert(isServiceAuthError(error) && error.code === 'ERR_STORE_INTEGRITY');
+    assert.equal(requests + swaps(), 0);
+  }),
 };

@@ -9,7 +9,6 @@ export interface FuzzTask {
   readonly runs: number;
 }
 
-/** The result. */
 export interface Fuzzed {
   readonly runs: number;
   /** Undefined if every property was true. */

@@ -35,7 +35,6 @@ const boundByReadForMs = 29 * minute;
 /** A process may be told so late what was true when it read the record. */
 const toldWithinMs = 30 * minute;
 
-/** Remembers the agreements of a run. */
 export function createAgreements(world: Time, settings: Circumstances): Agreements {
   const terms = new Map<string, WatchedTerm>();
   const started = new Map<string, { readonly machine: Process; readonly own: readonly WatchedTerm[] }>();

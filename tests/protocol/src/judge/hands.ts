@@ -31,7 +31,6 @@ export interface Hands {
 
 const trustedMs = 25_000;
 
-/** Remembers who has which token. */
 export function createHands(world: Time, store: () => KeptStore, resets: Resets): Hands {
   const hands = new Map<Asker, Hand>();
   const goodAt = new Map<Call, IssuedToken>();

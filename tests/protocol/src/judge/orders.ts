@@ -13,7 +13,6 @@ const writtenWithinMs = 35 * 60_000;
 /** From a decision to the request that follows it. */
 const sentWithinMs = 12_000;
 
-/** Remembers the orders of a run. */
 export function createOrders(world: Time): Orders {
   /** Until then each may have an effect that `getUsage()` does not show. */
   const orders = new Map<object, number>();

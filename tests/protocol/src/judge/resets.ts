@@ -21,7 +21,6 @@ export interface Resets {
   mayHaveEnded(token: IssuedToken): boolean;
 }
 
-/** Remembers the resets of a run. */
 export function createResets(world: Time): Resets {
   const all: KnownReset[] = [];
   const byReset = new Map<FleetReset, KnownReset>();

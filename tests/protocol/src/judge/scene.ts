@@ -36,7 +36,6 @@ export interface Process {
   readonly wallSetAt: { readonly forward: number; readonly back: number };
 }
 
-/** A token as the service knows it. */
 export interface IssuedToken {
   readonly value: string;
   readonly audience: string;
@@ -52,7 +51,6 @@ export interface IssuedToken {
   readonly revoked: boolean;
 }
 
-/** The service, which counts its tokens. */
 export interface Issuer {
   readonly issued: readonly IssuedToken[];
   /** The number of tokens that were issued after `since`. */
@@ -61,7 +59,6 @@ export interface Issuer {
 
 /** What is true of a store, whatever it says. */
 export interface KeptStore {
-  /** Its own clock. */
   now(): number;
   /** The sum of the steps of its clock, in both directions, and the difference that two of its answers of one moment may have. */
   readonly clockSpreadMs: number;
@@ -99,7 +96,6 @@ export interface Circumstances {
   readonly timeoutMs?: number | undefined;
   /** The duration of the faults. */
   readonly faultsForMs: number;
-  /** How often faults happen. */
   readonly rates: Readonly<Partial<Record<KnownFault, number>>>;
   /** The most tokens that any window may see. */
   readonly bound: number;
@@ -123,7 +119,6 @@ export interface Circumstances {
   readonly rejecting?: string;
   /** The endpoint fails for these audiences. */
   readonly failing?: { readonly audiences: readonly string[] };
-  /** The endpoint fails for all. */
   readonly outage?: object;
   /** Processes begin, ask for a token, and are killed. */
   readonly dying?: object;

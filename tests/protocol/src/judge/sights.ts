@@ -7,7 +7,6 @@ export interface Asker {
   readonly audience: string;
 }
 
-/** A call of `getToken()`. */
 export interface Call {
   readonly asker: Asker;
   readonly begunAt: number;
@@ -15,7 +14,6 @@ export interface Call {
   readonly peeked: AccessToken | undefined;
 }
 
-/** A call of `reset()`. */
 export interface FleetReset {
   readonly asker: Asker;
   /** The token that the process served when it called, which is the one that it reports. */
@@ -82,15 +80,12 @@ export interface Sights {
   discarded(machine: string): void;
   /** What `getUsage()` says about the record as it is now. */
   counted(usage: Usage): void;
-  /** Nobody can read the record. */
   unreadable(error: unknown): void;
 
   sending(request: SentRequest): void;
   /** A token request left that may issue so many tokens; a negative number: they were surely not issued. */
   mayHaveIssued(tokens: number): void;
-  /** A request arrived at the endpoint. */
   arrived(): void;
-  /** The endpoint issued this token. */
   issued(token: IssuedToken): void;
   /** The provider says with an answer what it counts, in a form that can be understood. */
   quotaSaid(figures: readonly Figure[]): void;
@@ -113,7 +108,6 @@ export interface Sights {
   wasReset(reset: FleetReset): void;
   /** The reset was refused. Its last write may come late. */
   resetFailed(reset: FleetReset, error: unknown): void;
-  /** Somebody ordered the fleet to try again. */
   retryOrdered(order: object): void;
   /** Whether the order has an effect. */
   retryTold(order: object, hasEffect: boolean): void;

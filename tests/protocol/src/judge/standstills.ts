@@ -10,7 +10,6 @@ export interface Standstills {
 /** Half of what a process has for a token request with the default `timeoutMs`. */
 const longMs = 30_000;
 
-/** Remembers the standstills of a run. */
 export function createStandstills({ audiences }: Circumstances): Standstills {
   const machines = new Map<string, Process>();
   const seen = new Map<string, number>();

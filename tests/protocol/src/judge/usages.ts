@@ -12,7 +12,6 @@ export interface Usages {
   readonly areComparable: boolean;
   /** All processes have one agreement. */
   readonly isUniform: boolean;
-  /** True if an issuance counts in a window now. */
   isCounted(issuance: Issuance, window: WindowUsage): boolean;
   /** An eighth of what may be issued is of unknown outcome, so the rest is spared. */
   isSparing(): boolean;

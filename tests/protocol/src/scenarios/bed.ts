@@ -3,7 +3,7 @@ import { day, minute, second } from '../judge/units.ts';
 import { createMachine } from '../machine.ts';
 import { createRandom } from '../random.ts';
 import type { CreateServiceAuth } from '../run.ts';
-import { createService } from '../service.ts';
+import { createService, credentials } from '../service.ts';
 import { createSimulatedStore, type SimulatedStore } from '../simulated-store.ts';
 import { createWorld } from '../world.ts';
 
@@ -28,27 +28,23 @@ interface BedOptions {
   readonly storeAheadMs?: number;
 }
 
-const secret = 'CANARY-secret-1';
 const lifeMs = 150 * second;
 /** Each token has expired when the next one is asked for. */
 const everyMs = 3 * minute;
 
-/** Creates the bed of one scenario. */
 export function createBed(createServiceAuth: CreateServiceAuth, { issuanceLimit, storeAheadMs = 0 }: BedOptions): Bed {
   const time = createWorld();
   const random = createRandom('scenario');
   const store = createSimulatedStore(time, storeAheadMs);
-  const service = createService(time, secret, () => lifeMs);
+  const service = createService(time, credentials.clientSecret, () => lifeMs);
   const bed: Bed = {
     store,
     answer: undefined,
     start(name, build = createServiceAuth) {
       const machine = createMachine(time, name, random.integer(0, day));
       return build({
+        ...credentials,
         audience: 'api',
-        authUrl: 'https://auth.example.com',
-        clientId: 'client',
-        clientSecret: secret,
         issuanceLimit,
         store: {
           durability: 'durable',

@@ -35,7 +35,6 @@ function forked(past: number, onOneSide: number, onTheOther: number): Scenario {
   };
 }
 
-/** All scenarios by what they show. */
 export const scenarios: Readonly<Record<string, Scenario>> = {
   'two records that forked a while ago count both sides when they are joined': forked(200, 30, 20),
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { isServiceAuthError } from '@service-auth/core';
 import type { CreateServiceAuth } from '../run.ts';
-import type { Member, Place } from './place.ts';
-import type { Releases } from './releases.ts';
+import { createPlace, type Member, type Parts, type Place } from './place.ts';
+import { loadReleases, type Releases } from './releases.ts';
 
 /** The parts of a record that these histories look at. */
 interface Wire {
@@ -70,6 +70,19 @@ class Fleet {
 
   async rows(): Promise<Wire['spent']> {
     return json(await this.place.record()).spent;
+  }
+}
+
+/**
+ * Resolves with why a history is not as it must be; an empty text: it is. `today`: the address of another build of today's core.
+ */
+export async function problemOf(history: string, parts: Parts, today?: string): Promise<string> {
+  try {
+    const core = today === undefined ? {} : await import(today);
+    await histories[history]?.(await createPlace(parts), await loadReleases(core.createServiceAuth));
+    return '';
+  } catch (error) {
+    return String((error as Error).stack);
   }
 }
 

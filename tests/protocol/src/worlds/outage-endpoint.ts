@@ -12,7 +12,6 @@ export type Route = (machine: Machine, killed: () => void) => Transport;
 
 const answerMs = second;
 
-/** The name of an audience. */
 export const nameOf = (audience: number): string => `api ${audience}`;
 
 /** Creates the endpoint of one run. Before the world begins, at `startsAt`, it always works. */

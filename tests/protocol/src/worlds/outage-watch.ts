@@ -22,7 +22,6 @@ export interface OutageFigures extends Figures {
 
 /** Measures a world from outside: what arrives at the endpoint, and what callers get. */
 export interface OutageWatch {
-  /** The endpoint issued a token. */
   issued(): void;
   sent(): void;
   /** A request that was sent at `sentAt` has an unknown outcome. */

@@ -5,14 +5,13 @@ import { day, hour, minute, second } from '../judge/units.ts';
 import { createMachine, type Machine } from '../machine.ts';
 import { createRandom } from '../random.ts';
 import type { CreateServiceAuth } from '../run.ts';
-import { createService } from '../service.ts';
+import { createService, credentials } from '../service.ts';
 import { createSimulatedStore } from '../simulated-store.ts';
 import { createWorld } from '../world.ts';
 import { nameOf } from './outage-endpoint.ts';
 import { maxEvents } from './outage-world.ts';
 import type { Figures } from './table.ts';
 
-const secret = 'CANARY-secret-1';
 /** Before this instant the API accepts every token, and the record becomes old enough to know all tokens that count. */
 const startsAt = 28 * hour;
 const processes = 2;
@@ -78,7 +77,7 @@ export async function runRejections(
   let issued = 0;
   const service = createService(
     time,
-    secret,
+    credentials.clientSecret,
     () => day,
     () => {
       if (time.now > startsAt) issued = Math.max(issued, service.issuedSince(time.now - day));
@@ -157,11 +156,10 @@ export async function runRejections(
     for (let index = 0; index < processes; index += 1) {
       const machine = createMachine(time, `p${index}`, random.integer(0, 240 * hour));
       const parts = { store: storeOf(machine), transport: transportOf(machine), clock: machine.clock };
-      const given = { clientId: 'client', clientSecret: secret, authUrl: 'https://auth.example.com' };
       const issuanceLimit = { tokens: 150, windowMs: day };
       for (let audience = 0; audience < world.audiences; audience += 1) {
         const instance = { instance: machine.name, audience: nameOf(audience) };
-        const auth = createServiceAuth({ ...given, ...parts, ...instance, issuanceLimit });
+        const auth = createServiceAuth({ ...credentials, ...parts, ...instance, issuanceLimit });
         time.at(random.between(0, minute), () => repeat(machine, auth, audience, index));
       }
     }

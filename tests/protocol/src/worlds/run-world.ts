@@ -4,14 +4,13 @@ import { hour, minute, second } from '../judge/units.ts';
 import { createMachine, type Machine } from '../machine.ts';
 import { createRandom } from '../random.ts';
 import type { CreateServiceAuth } from '../run.ts';
-import { createService, type Service } from '../service.ts';
+import { createService, credentials, type Service } from '../service.ts';
 import { createSimulatedStore } from '../simulated-store.ts';
 import { createWorld } from '../world.ts';
 import { createOutageEndpoint, nameOf } from './outage-endpoint.ts';
 import { createOutageWatch, type OutageFigures, type OutageWatch } from './outage-watch.ts';
 import { maxEvents, type OutageWorld } from './outage-world.ts';
 
-const secret = 'CANARY-secret-1';
 /** Makes the record. */
 const pioneer = 'pioneer';
 /** A record of this age knows all tokens that count. */
@@ -29,7 +28,7 @@ export async function runWorld(
   const time = createWorld(undefined, undefined, maxEvents);
   const startsAt = (world.isYoung ? 0 : maturesMs) + (world.isStaggered ? forgottenMs : 0);
   const store = createSimulatedStore(time);
-  const service: Service = createService(time, secret, lifeOf, () => watch.issued());
+  const service: Service = createService(time, credentials.clientSecret, lifeOf, () => watch.issued());
   const watch: OutageWatch = createOutageWatch(time, world, startsAt, service);
   const endpoint = createOutageEndpoint(time, world, startsAt, service, random.fork('endpoint'), watch);
 
@@ -63,10 +62,9 @@ export async function runWorld(
   /** Starts a process with a client for each of these audiences. */
   function start(name: string, audiences: readonly string[], killed: () => void) {
     const machine = createMachine(time, name, fleet.integer(0, 240 * hour));
-    const given = { clientId: 'client', clientSecret: secret, authUrl: 'https://auth.example.com' };
     const parts = { store: storeOf(machine), transport: endpoint(machine, killed), clock: machine.clock };
     const { timeoutMs, windows } = world;
-    const common = { ...given, ...parts, timeoutMs, issuanceLimit: { windows }, instance: name };
+    const common = { ...credentials, ...parts, timeoutMs, issuanceLimit: { windows }, instance: name };
     const clients = audiences.map((audience) => createServiceAuth({ ...common, audience }));
     return { machine, clients };
   }

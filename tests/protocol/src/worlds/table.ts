@@ -26,7 +26,6 @@ export const document: URL = new URL('../../../../docs/evidence/worlds.md', impo
 /** The seeds of the document. */
 export const usualSeeds: readonly number[] = [1, 2, 3];
 
-/** The worlds in which the endpoint fails. */
 export const outageTable: Table<OutageWorld> = {
   worlds: outageWorlds,
   columns: {
@@ -44,7 +43,6 @@ const share = 40;
 /** A route is asked about every four minutes. */
 const servedWithinMinutes = 6;
 
-/** The worlds in which the API answers 401. */
 export const rejectionTable: Table<RejectionWorld> = {
   worlds: rejectionWorlds,
   columns: {

@@ -7,7 +7,6 @@ import { runWorld } from './run-world.ts';
 import type { Figures } from './table.ts';
 import { waitWorlds } from './waits.ts';
 
-/** A world and a seed of it. */
 export interface WorldTask {
   readonly name: string;
   readonly seed: number;
