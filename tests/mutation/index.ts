@@ -5,7 +5,7 @@ import { cpSync, globSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkS
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createRandom } from '../chaos/src/random.ts';
+import { createRandom } from '../protocol/src/random.ts';
 import { root } from '../support/tools/packages/packages.ts';
 import { type Mutant, mutantsOf, mutated } from './mutants.ts';
 
@@ -100,7 +100,7 @@ async function run(name: string, group: Group): Promise<void> {
   const tests = globSync(group.tests, { cwd: root }).sort();
   const mutate = files.length > 0 ? files.map((file) => `packages/${group.package}/src/${file}.ts`) : group.mutate;
   const all = await mutantsOf(globSync(mutate, { cwd: root }).sort());
-  const mutants = values.sample ? createRandom(Number(values.seed)).shuffled(all).slice(0, Number(values.sample)) : all;
+  const mutants = values.sample ? createRandom(values.seed).shuffled(all).slice(0, Number(values.sample)) : all;
   const results = new Map<Mutant, Result>();
   for (const mutant of mutants) {
     const result = await resultOf(mutant, tests, group.onlyNear);

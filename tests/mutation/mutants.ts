@@ -67,7 +67,6 @@ export async function mutantsOf(files: readonly string[]): Promise<Mutant[]> {
   });
 }
 
-/** The text with the change. */
 export function mutated(text: string, { from, to, replacement }: Mutant): string {
   return text.slice(0, from) + replacement + text.slice(to);
 }

@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
-import { createServiceAuth, memoryStore, type Store, type Transport } from '@service-auth/core';
+import { createServiceAuth, memoryStore, type Store } from '@service-auth/core';
 import { createTestClock } from '@service-auth/testing';
 import { heapInUse } from './heap.ts';
+import { common, createIssuing } from './issuing.ts';
 
 /** The costs of a process whose clients share one client id, each with an audience of its own. */
 export interface SharedRecord {
@@ -11,7 +12,6 @@ export interface SharedRecord {
   readonly loads: number;
 }
 
-const tokenLength = 754;
 /** The most that a thousand audiences may cost. */
 export const most: SharedRecord = { bytes: 20_000_000, loads: 30 };
 
@@ -33,25 +33,13 @@ export async function gatherAudiences(audiences: number): Promise<SharedRecord> 
       return kept.swap(...call);
     },
   };
-  let issued = 0;
-  const transport: Transport = async () => {
-    issued += 1;
-    const number = issued;
-    const access_token = Buffer.from(`${number}`.padStart(tokenLength, 'x')).toString('latin1');
-    const body = JSON.stringify({ access_token, token_type: 'Bearer', expires_in: 86_400 });
-    return { status: 200, headers: { 'content-type': 'application/json' }, body };
-  };
+  const { transport, issued } = createIssuing();
   const before = await heapInUse();
   const clients = Array.from({ length: audiences }, (_, index) =>
     createServiceAuth({
-      authUrl: 'https://auth.example.com',
+      ...{ ...common, store, transport, clock },
       audience: `https://api-${index}.example.com/`,
-      clientId: 'a client',
-      clientSecret: 'a secret',
       issuanceLimit: { tokens: 100_000, reserve: 0 },
-      store,
-      transport,
-      clock,
     }),
   );
   const all = () => Promise.all(clients.map((client) => client.getToken()));
@@ -64,6 +52,6 @@ export async function gatherAudiences(audiences: number): Promise<SharedRecord> 
     await all();
   }
   const bytes = (await heapInUse()) - before;
-  if (issued !== audiences) throw new Error(`${issued} tokens were issued to ${audiences} audiences.`);
+  if (issued() !== audiences) throw new Error(`${issued()} tokens were issued to ${audiences} audiences.`);
   return { bytes, loads };
 }

@@ -1,5 +1,6 @@
-import { createServiceAuth, type ServiceAuth, type Transport } from '@service-auth/core';
+import { createServiceAuth, type ServiceAuth } from '@service-auth/core';
 import { heapInUse } from './heap.ts';
+import { common, createIssuing, tokenLength } from './issuing.ts';
 
 /** The memory of clients that wait in one process for their next call. */
 export interface Crowd {
@@ -11,28 +12,14 @@ export interface Crowd {
   readonly createdWithin: number;
 }
 
-const tokenLength = 754;
 /** The most that a client may take in {@link Crowd.bytes}. */
 export const maxBytes = 12_000;
 
 /** Creates clients of different client ids with the default store, and gets a token for each. */
 export async function gather(count: number): Promise<Crowd> {
-  let issued = 0;
-  const transport: Transport = async () => {
-    issued += 1;
-    const access_token = Buffer.from(`${issued}`.padStart(tokenLength, 'x')).toString('latin1');
-    const body = JSON.stringify({ access_token, token_type: 'Bearer', expires_in: 86_400 });
-    return { status: 200, headers: { 'content-type': 'application/json' }, body };
-  };
+  const { transport, issued } = createIssuing();
   const create = (id: string) =>
-    createServiceAuth({
-      authUrl: 'https://auth.example.com',
-      baseUrl: 'https://api.example.com',
-      audience: 'https://api.example.com/',
-      clientId: id,
-      clientSecret: `the secret of ${id}`,
-      transport,
-    });
+    createServiceAuth({ ...common, clientId: id, clientSecret: `the secret of ${id}`, transport });
   // The first clients take what all clients share, optimized code for example.
   for (let index = 0; index < count; index += 1) await create(`warm-${index}`).getToken();
 
@@ -45,7 +32,7 @@ export async function gather(count: number): Promise<Crowd> {
     await Promise.all(clients.slice(from, from + 100).map((client) => client.getToken()));
   }
   const bytes = ((await heapInUse()) - before) / count - tokenLength;
-  if (issued !== 2 * count) throw new Error(`${issued} tokens were issued to ${2 * count} clients.`);
+  if (issued() !== 2 * count) throw new Error(`${issued()} tokens were issued to ${2 * count} clients.`);
   return {
     bytes: Math.round(bytes),
     handles: process.getActiveResourcesInfo().length - handles,

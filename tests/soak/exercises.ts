@@ -1,6 +1,7 @@
-import { createServiceAuth, type ServiceAuth, type Transport } from '@service-auth/core';
+import { createServiceAuth, type ServiceAuth } from '@service-auth/core';
 import { createTestClock, type TestClock } from '@service-auth/testing';
 import { day } from '../support/tools/units.ts';
+import { common, createIssuing } from './issuing.ts';
 import type { Exercise } from './measure.ts';
 
 /** The whole life of a client: a hundred years in minutes. */
@@ -61,32 +62,13 @@ interface Equipment {
 function exercise(run: (equipment: Equipment, times: number) => Promise<void>): Exercise {
   const clock = createTestClock();
   const { signal } = new AbortController();
-  let issued = 0;
-  let gate = Promise.resolve();
-  const transport: Transport = async () => {
-    issued += 1;
-    const body = JSON.stringify({ access_token: `token-${issued}`, token_type: 'Bearer', expires_in: 86_400 });
-    await gate;
-    return { status: 200, headers: { 'content-type': 'application/json' }, body };
-  };
-  const create = () =>
-    createServiceAuth({
-      authUrl: 'https://auth.example.com',
-      audience: 'https://api.example.com/',
-      clientId: 'a client',
-      clientSecret: 'a secret',
-      transport,
-      clock,
-    });
+  const issuing = createIssuing();
+  const create = () => createServiceAuth({ ...common, transport: issuing.transport, clock });
   const equipment: Equipment = {
-    clock,
-    signal,
-    auth: create(),
-    create,
-    issued: () => issued,
+    ...{ clock, signal, auth: create(), create, issued: issuing.issued },
     pause() {
       let open = () => {};
-      gate = new Promise((resolve) => {
+      issuing.gate = new Promise((resolve) => {
         open = resolve;
       });
       return () => open();

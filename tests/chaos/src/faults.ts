@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Relay, RelayMode } from '@service-auth/test-tools/servers/relay';
 import type { TestServer } from '@service-auth/test-tools/servers/server';
 import type { ScriptedTokenAnswer } from '@service-auth/testing';
+import type { Random } from '../../protocol/src/random.ts';
 import type { Fleet } from './fleet.ts';
-import type { Random } from './random.ts';
 
 /** The targets of the faults. A file store has neither a server nor a relay. */
 export interface Targets {
@@ -29,15 +29,14 @@ export async function causeFaults(
 ): Promise<FaultCounts> {
   const counts = { kills: 0, killsOfSenders: 0, stops: 0, stopsOfSenders: 0, serverKills: 0, relayFaults: 0 };
   const until = performance.now() + durationMs;
-  const ends = new Set<Promise<unknown>>();
+  const ends: Promise<unknown>[] = [];
   const busy = { server: false, relay: false };
   let over = false;
 
   /** Something that lasts for a while, and for no longer than the faults. */
   function lasting(maxMs: number, end: () => unknown): void {
-    const ms = Math.min(random.between(20, maxMs), Math.max(0, until - performance.now()));
-    const ending = delay(ms).then(end);
-    ends.add(ending);
+    const ms = Math.min(random.integer(20, maxMs), Math.max(0, until - performance.now()));
+    ends.push(delay(ms).then(end));
   }
 
   function stop(index: number): void {
@@ -45,29 +44,26 @@ export async function causeFaults(
     lasting(random.pick([300, 2_000, 8_000]), () => fleet.resume(index));
   }
 
+  /** Befalls the process that sends the next token request. */
+  function ambush(what: keyof FaultCounts, befall: (index: number) => void): void {
+    fleet.lieInWait((index) => {
+      if (over) return;
+      counts[what] += 1;
+      befall(index);
+    });
+  }
+
   const faults = {
     kill() {
       counts.kills += 1;
-      fleet.kill(random.between(0, fleet.size - 1));
+      fleet.kill(random.integer(0, fleet.size - 1));
     },
-    killSender() {
-      fleet.lieInWait((index) => {
-        if (over) return;
-        counts.killsOfSenders += 1;
-        fleet.kill(index);
-      });
-    },
+    killSender: () => ambush('killsOfSenders', fleet.kill),
     stop() {
       counts.stops += 1;
-      stop(random.between(0, fleet.size - 1));
+      stop(random.integer(0, fleet.size - 1));
     },
-    stopSender() {
-      fleet.lieInWait((index) => {
-        if (over) return;
-        counts.stopsOfSenders += 1;
-        stop(index);
-      });
-    },
+    stopSender: () => ambush('stopsOfSenders', stop),
     killServer() {
       if (!server || busy.server) return;
       busy.server = true;
@@ -102,9 +98,8 @@ export async function causeFaults(
   // time: it deals all of them twice in any case.
   for (let dealt = 0; performance.now() < until || dealt < 2 * names.length; dealt += 1) {
     if (deck.length === 0) deck = random.shuffled(names);
-    const name = deck.pop();
-    if (name) faults[name]();
-    await delay(random.between(50, 300));
+    faults[deck.pop() as keyof typeof faults]();
+    await delay(random.integer(50, 300));
   }
   over = true;
   await Promise.all(ends);
@@ -114,7 +109,7 @@ export async function causeFaults(
 /** The handling of a request by the token endpoint: it answers most, some late, and loses some before or after it issued a token. */
 export function unreliableEndpoint(random: Random): () => ScriptedTokenAnswer | undefined {
   return () => {
-    const delayMs = random.between(0, 150);
+    const delayMs = random.integer(0, 150);
     if (random.chance(0.8)) return { delayMs };
     return random.pick<ScriptedTokenAnswer>([
       { delayMs, cut: 'answer' },

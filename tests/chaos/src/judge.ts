@@ -7,7 +7,6 @@ import { type Customer, customers } from './customers.ts';
 export interface Judge {
   /** The violated properties, as sentences. */
   readonly violations: readonly string[];
-  /** The number of comparisons of the ledger with the service. */
   readonly comparisons: number;
   /** The most tokens that a customer was issued within any of its windows that begins at this time or later. */
   largestCount(customer: Customer, from?: number): number;

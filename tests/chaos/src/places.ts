@@ -32,64 +32,69 @@ export interface Place {
 
 /** Makes room for a store: what it acknowledges must survive the death of its server. */
 export async function openPlace(kind: StoreKind): Promise<Place> {
-  if (kind === 'file') {
-    const folder = mkdtempSync(join(tmpdir(), 'service-auth-chaos-'));
-    return { kind, address: folder, close: async () => rmSync(folder, { recursive: true, force: true }) };
-  }
-  if (kind === 'sqlite') {
+  return { kind, ...(await openings[kind]()) };
+}
+
+const openings: Readonly<Record<StoreKind, () => Promise<Omit<Place, 'kind'>>>> = {
+  file: async () => inFolder(mkdtempSync(join(tmpdir(), 'service-auth-chaos-'))),
+  async sqlite() {
     const folder = mkdtempSync(join(tmpdir(), 'service-auth-chaos-'));
     const address = join(folder, 'database');
     const database = new DatabaseSync(address);
     database.exec('pragma journal_mode = wal');
     await createSqliteTable(database);
     database.close();
-    return { kind, address, close: async () => rmSync(folder, { recursive: true, force: true }) };
-  }
-  if (kind === 'redis') {
-    const server = await startRedis({ appendonly: 'yes', appendfsync: 'always' });
-    return { kind, address: server.url, server, close: server.stop };
-  }
-  if (kind === 'upstash') {
-    const server = await startRedis({ appendonly: 'yes', appendfsync: 'always' });
-    const front = await startUpstashFront(server.url);
-    const close = () => front.close().then(server.stop);
-    return { kind, address: front.url, server: { ...server, port: Number(new URL(front.url).port) }, close };
-  }
-  if (kind === 'turso') {
+    return { ...inFolder(folder), address };
+  },
+  redis: async () => at(await startDurableRedis()),
+  async upstash() {
+    const server = await startDurableRedis();
+    const { url, close } = await startUpstashFront(server.url);
+    return at({ ...server, url, port: Number(new URL(url).port), stop: () => close().then(server.stop) });
+  },
+  async turso() {
     const server = await startLibsql();
     const client = createClient({ url: server.url });
     await createSqliteTable(client);
     client.close();
-    return { kind, address: server.url, server, close: server.stop };
-  }
-  if (kind === 'dynamodb') {
+    return at(server);
+  },
+  async dynamodb() {
     const server = await startDynalite();
     const opened = new DynamoDBClient(dynaliteClientSettings(server.url));
     await createDynamoDbTable(opened);
     opened.destroy();
-    return { kind, address: server.url, server, close: server.stop };
-  }
-  if (kind === 'mysql') {
+    return at(server);
+  },
+  async mysql() {
     const server = await startMariadb();
     const pool = mysql2.createPool(server.url);
     await createMysqlTable(pool);
     await pool.end();
-    return { kind, address: server.url, server, close: server.stop };
-  }
-  if (kind === 'durable-object') {
-    const server = await startWorkerd();
-    return { kind, address: server.url, server, close: server.stop };
-  }
+    return at(server);
+  },
+  'durable-object': async () => at(await startWorkerd()),
+  postgres: async () => at(await startPostgresWithTable()),
+  async pgbouncer() {
+    const server = await startPostgresWithTable();
+    const { url, port, stop } = await startPgBouncer(server, 'transaction');
+    // The database is killed, and the pooler lives on.
+    return at({ ...server, url, port, stop: () => stop().then(server.stop) });
+  },
+};
+
+const at = (server: TestServer) => ({ address: server.url, server, close: server.stop });
+const inFolder = (folder: string) => ({
+  address: folder,
+  close: async () => rmSync(folder, { recursive: true, force: true }),
+});
+const startDurableRedis = () => startRedis({ appendonly: 'yes', appendfsync: 'always' });
+
+async function startPostgresWithTable() {
   const server = await startPostgres();
   const client = new pg.Client(server.url);
   await client.connect();
   await createTable(client);
   await client.end();
-  if (kind === 'pgbouncer') {
-    const pooler = await startPgBouncer(server, 'transaction');
-    const close = () => pooler.stop().then(server.stop);
-    // The database is killed, and the pooler lives on.
-    return { kind, address: pooler.url, server: { ...server, port: pooler.port }, close };
-  }
-  return { kind, address: server.url, server, close: server.stop };
+  return server;
 }

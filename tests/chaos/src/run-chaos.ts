@@ -1,33 +1,27 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startRelay } from '@service-auth/test-tools/servers/relay';
 import { startTestService } from '@service-auth/testing';
+import { createRandom } from '../../protocol/src/random.ts';
 import { changed, customers, greedy, lifetimeMs } from './customers.ts';
 import { causeFaults, type FaultCounts, unreliableEndpoint } from './faults.ts';
 import { startFleet } from './fleet.ts';
 import { startJudge } from './judge.ts';
 import type { Place } from './places.ts';
-import { createRandom } from './random.ts';
 import { openStore, type StoreKind } from './stores.ts';
 
 export interface ChaosOptions {
   /** Closed in the end. */
   readonly place: Place;
   readonly seed: number;
-  /** The duration of the failures. */
   readonly durationMs: number;
   /** The time after the last fault within which every process must be served: a busy machine needs more than the usual few seconds. Default 60,000. */
   readonly recoverWithinMs?: number;
-  /** Default 8. */
-  readonly processes?: number;
   /** With a store that writes over whatever is there, which must be noticed. */
   readonly blind?: boolean;
 }
 
-/** The events of one run. */
 export interface ChaosFigures extends FaultCounts {
   readonly kind: StoreKind;
-  readonly seed: number;
-  readonly durationMs: number;
   readonly processStarts: number;
   readonly tokenRequests: number;
   /** The number that the service itself counted. */
@@ -38,7 +32,6 @@ export interface ChaosFigures extends FaultCounts {
   readonly rolledOut: number;
   /** The most tokens in a window after a process with the lower limit had read the record, for as long as its limit holds. */
   readonly largestAfterChange: number;
-  /** The number of comparisons of the ledger with the issued tokens. */
   readonly comparisons: number;
   /** The time from the last fault until the last process was served. */
   readonly servedAfterMs: number;
@@ -46,13 +39,14 @@ export interface ChaosFigures extends FaultCounts {
   readonly violations: readonly string[];
 }
 
+const processes = 8;
 /** A process that is stopped for up to 8 seconds may send a request that it reserved before, for up to 10 seconds after. */
 const reservedBeforeMs = 12_000;
 
 /** Lets a fleet get along over one store while everything fails, then demands that every process is served. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosFigures> {
-  const { place, seed, durationMs, recoverWithinMs = 60_000, processes = 8, blind = false } = options;
-  const random = createRandom(seed);
+  const { place, seed, durationMs, recoverWithinMs = 60_000, blind = false } = options;
+  const random = createRandom(`${seed}`);
   const endings: (() => Promise<unknown>)[] = [];
   try {
     endings.push(place.close);
@@ -65,7 +59,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosFigures> {
     const issuanceLimit = { tokens: 1_000_000 };
     const service = await startTestService({ clients: customers, issuanceLimit, lifetimeMs });
     endings.push(service.close);
-    service.tokenEndpoint.always(unreliableEndpoint(createRandom(seed + 1)));
+    service.tokenEndpoint.always(unreliableEndpoint(createRandom(`endpoint ${seed}`)));
 
     const judged = await openStore(kind, address, 0);
     endings.push(judged.close);
@@ -118,7 +112,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosFigures> {
       violations.push(`no customer was issued half of its limit ${recoverWithinMs} ms after the last fault`);
     const { tokenRequests, issued: tokensIssued } = service.counts;
     return {
-      ...{ kind, seed, durationMs, processStarts: fleet.starts, ...counts, tokenRequests, tokensIssued },
+      ...{ kind, processStarts: fleet.starts, ...counts, tokenRequests, tokensIssued },
       ...{ rolledOut, largestAfterChange },
       ...{ largest: greedy.map(judge.largestCount), comparisons: judge.comparisons, servedAfterMs, violations },
     };

@@ -1,13 +1,12 @@
 // One process of the fleet: its callers ask for tokens as fast as they get them, until it is killed.
 import { flushCompileCache } from 'node:module';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createServiceAuth, fetchTransport, isServiceAuthError, type Store } from '@service-auth/core';
+import { createServiceAuth, fetchTransport, isServiceAuthError } from '@service-auth/core';
+import { createRandom } from '../../protocol/src/random.ts';
+import { wrongClients } from '../../protocol/src/wrong-clients.ts';
 import { type Customer, changed, changing, greedy, steady, timeoutMs } from './customers.ts';
-import { blind } from './mistakes.ts';
-import { createRandom } from './random.ts';
 import { openStore, type StoreKind } from './stores.ts';
 
-/** The options of a process. */
 export interface WorkerOptions {
   readonly kind: StoreKind;
   readonly address: string;
@@ -41,14 +40,15 @@ const expected = ['ERR_STORE', 'ERR_TOKEN_ENDPOINT', 'ERR_TOKEN_RESPONSE', 'ERR_
 const options = JSON.parse(process.argv[2] ?? '') as WorkerOptions;
 // Node writes its compile cache when a process exits, and this process is always killed.
 flushCompileCache();
-const random = createRandom(options.seed);
-const opened = await openStore(options.kind, options.address, options.seed);
-const store: Store = options.blind ? blind(opened.store) : opened.store;
+const random = createRandom(`${options.seed}`);
+const { store } = await openStore(options.kind, options.address, options.seed);
+const wrong = options.blind ? wrongClients['a store that compares nothing'] : undefined;
+const create = wrong?.change(createServiceAuth) ?? createServiceAuth;
 const say = (message: WorkerMessage) => process.send?.(message);
 const send = fetchTransport();
 
 function connect({ clientId, clientSecret, issuanceLimit }: Customer, audience: string) {
-  return createServiceAuth({
+  return create({
     ...{ audience, clientId, clientSecret, issuanceLimit, store, timeoutMs, instance: options.instance },
     authUrl: options.serviceUrl,
     transport(request) {
@@ -84,7 +84,7 @@ async function callSteadily(): Promise<void> {
     const token = await tolerating(auth.getToken());
     // Do not compare it with the current time: this process may have been stopped since.
     if (token && token.expiresAt <= askedAt) say({ type: 'unexpected', what: 'an expired token' });
-    await delay(random.between(10, 60));
+    await delay(random.integer(10, 60));
   }
 }
 
@@ -93,7 +93,7 @@ async function callGreedily(): Promise<void> {
     const customer = random.pick([...greedy, options.isChanged ? changed : changing]);
     const token = await tolerating(connect(customer, random.pick(customer.audiences)).getToken());
     if (token && customer === changed) say({ type: 'declared' });
-    await delay(random.between(10, 60));
+    await delay(random.integer(10, 60));
   }
 }
 
