@@ -1,6 +1,6 @@
 import { Agent as HttpAgent } from 'node:http';
 import { attachServiceAuth } from '@service-auth/axios';
-import { createServiceAuth, type ServiceAuthOptions } from '@service-auth/core';
+import { createServiceAuth, type ServiceAuth, type ServiceAuthOptions } from '@service-auth/core';
 import { createAuthFetch } from '@service-auth/fetch';
 import { serviceAuth } from '@service-auth/got';
 import { serviceAuthInterceptor } from '@service-auth/undici';
@@ -18,8 +18,15 @@ function ending({ signal, timeoutMs }: Deadline): { signal?: AbortSignal } {
   return end ? { signal: end } : {};
 }
 
-function byHand(options: ServiceAuthOptions): Client {
-  const auth = createServiceAuth(options);
+/** A client that needs no more than a `ServiceAuth`. */
+const over =
+  (connect: (auth: ServiceAuth) => Omit<Client, 'auth'>): Connect =>
+  (options) => {
+    const auth = createServiceAuth(options);
+    return { auth, ...connect(auth) };
+  };
+
+const byHand = over((auth) => {
   async function get(url: string, deadline: Deadline, again = true): ReturnType<Client['get']> {
     const end = ending(deadline);
     const token = await auth.getToken(end);
@@ -28,29 +35,21 @@ function byHand(options: ServiceAuthOptions): Client {
     await auth.invalidate(token);
     return again ? get(url, deadline, false) : [401, response];
   }
-  return { auth, get };
-}
+  return { get };
+});
 
-function withFetch(options: ServiceAuthOptions): Client {
-  const auth = createServiceAuth(options);
-  const authFetch = createAuthFetch(auth);
-  return {
-    auth,
-    async get(url, deadline) {
-      const response = await authFetch(url, ending(deadline));
-      return [response.status, response, response.headers, await response.text()];
-    },
-  };
-}
+const withFetch = over((auth) => ({
+  async get(url, deadline) {
+    const response = await createAuthFetch(auth)(url, ending(deadline));
+    return [response.status, response, response.headers, await response.text()];
+  },
+}));
 
-const withAxios =
-  (defaults: AxiosRequestConfig): Connect =>
-  (options) => {
-    const auth = createServiceAuth(options);
+const withAxios = (defaults: AxiosRequestConfig) =>
+  over((auth) => {
     const instance = axios.create(defaults);
     attachServiceAuth(instance, auth);
     return {
-      auth,
       hidesRequest: true,
       async get(url, { signal, timeoutMs: timeout }) {
         const response = await instance.get(url, { ...(signal && { signal }), ...(timeout && { timeout }) });
@@ -58,12 +57,10 @@ const withAxios =
         return [response.status, data, response.headers, response.config];
       },
     };
-  };
+  });
 
-const withGot =
-  (streamed: boolean, agent?: { readonly http: HttpAgent }): Connect =>
-  (options) => {
-    const auth = createServiceAuth(options);
+const withGot = (streamed: boolean, agent?: { readonly http: HttpAgent }) =>
+  over((auth) => {
     // Its retries, without their pauses.
     const calculateDelay = ({ computedValue }: { computedValue: number }) => Math.min(computedValue, 1);
     const api = got.extend(serviceAuth(auth), {
@@ -71,7 +68,6 @@ const withGot =
       ...(agent && { agent }),
     });
     return {
-      auth,
       hidesRequest: true,
       async get(url, { signal, timeoutMs }) {
         const deadline = { ...(signal && { signal }), ...(timeoutMs && { timeout: { request: timeoutMs } }) };
@@ -84,10 +80,9 @@ const withGot =
         return [stream.response?.statusCode ?? 0, chunks];
       },
     };
-  };
+  });
 
-function withUndici(options: ServiceAuthOptions): Client {
-  const auth = createServiceAuth(options);
+const withUndici = over((auth) => {
   const agent = new Agent();
   const dispatcher = agent.compose(
     serviceAuthInterceptor(auth),
@@ -95,7 +90,6 @@ function withUndici(options: ServiceAuthOptions): Client {
     interceptors.responseError(),
   );
   return {
-    auth,
     async get(url, { signal, timeoutMs: headersTimeout }) {
       const deadline = { ...(signal && { signal }), ...(headersTimeout && { headersTimeout }) };
       const response = await request(url, { dispatcher, ...deadline });
@@ -103,21 +97,19 @@ function withUndici(options: ServiceAuthOptions): Client {
     },
     close: () => agent.destroy(),
   };
-}
+});
 
-function withUndiciFetch(options: ServiceAuthOptions): Client {
-  const auth = createServiceAuth(options);
+const withUndiciFetch = over((auth) => {
   const agent = new Agent();
   const dispatcher = agent.compose(serviceAuthInterceptor(auth));
   return {
-    auth,
     async get(url, deadline) {
       const response = await undiciFetch(url, { dispatcher, ...ending(deadline) });
       return [response.status, response, await response.text()];
     },
     close: () => agent.destroy(),
   };
-}
+});
 
 /** An agent with one socket: of several requests at a time, all but the first wait in its queue, which the errors of the first may contain. */
 const createQueue = (): HttpAgent => new HttpAgent({ keepAlive: true, maxSockets: 1 });

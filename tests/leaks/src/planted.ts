@@ -42,18 +42,9 @@ const values: Readonly<Record<string, (secret: string) => unknown>> = {
 };
 
 /** Leaks of every kind, one for each name, into every place that is searched. Each has its own mark behind the canary. */
-export async function plant({
-  secret,
-  token,
-  origin,
-  directory,
-  redis,
-  postgres,
-  mysql,
-  dynamoDb,
-  print,
-  log,
-}: Ground): Promise<void> {
+export async function plant(ground: Ground): Promise<void> {
+  const { secret, token, origin, directory, print, log } = ground;
+  const { redis, postgres, mysql, dynamoDb } = ground;
   const marked = (name: string) => `${secret}@${name}.`;
   for (const [name, value] of Object.entries(values)) print(value(marked(name)));
   console.error(marked('stderr'));

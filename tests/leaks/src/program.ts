@@ -9,7 +9,7 @@ import { behaviours } from './behaviours.ts';
 import type { Deadline } from './client.ts';
 import { clients } from './clients.ts';
 import { plant } from './planted.ts';
-import { damagedStore, openStores, type Stores } from './stores.ts';
+import { damagedStore, openStores, type Places, type Stores } from './stores.ts';
 
 /** One cell of the table, as the program tells its parent. */
 export interface Outcome {
@@ -19,7 +19,8 @@ export interface Outcome {
   readonly outcome: number | string;
 }
 
-const [origin = '', directory = '', redis, postgres, mysql, dynamoDb] = process.argv.slice(2);
+const [origin = '', given = ''] = process.argv.slice(2);
+const places = JSON.parse(given) as Places;
 const secret = process.env['SECRET_CANARY'] ?? '';
 const token = process.env['TOKEN_CANARY'] ?? '';
 
@@ -106,39 +107,36 @@ async function meet(client: string, store: string, { up, down }: Stores, behavio
   await connected.close?.();
 }
 
-const stores = await openStores({ directory, redis, postgres, mysql, dynamoDb }, secret);
-for (const [store, places] of Object.entries(stores)) {
+const stores = await openStores(places, secret);
+for (const [store, pair] of Object.entries(stores)) {
   // The stored record does not depend on the HTTP client.
   const those = store === 'file' ? Object.keys(clients) : ['core'];
   for (const client of those) {
     for (const behaviour of Object.keys(behaviours)) {
       heading(`${client} over ${store}: ${behaviour}`);
-      await meet(client, store, places, behaviour);
+      await meet(client, store, pair, behaviour);
     }
   }
   heading(`the store ${store}`);
-  await printed(places.down.load('key'));
+  await printed(pair.down.load('key'));
 }
 heading('wrong options');
-try {
-  createServiceAuth({ authUrl: secret, audience: ` ${secret}`, clientId: '', clientSecret: ` ${secret}` });
-} catch (error) {
-  print(error);
-}
-try {
-  createServiceAuth({
+const wrongOptions: readonly (() => ServiceAuthOptions)[] = [
+  () => ({ authUrl: secret, audience: ` ${secret}`, clientId: '', clientSecret: ` ${secret}` }),
+  () => ({
     tokenEndpoint: `https://auth.example/?client_secret=${secret}#${secret}`,
-    issuer: secret,
-    clientId: 'a',
-    clientSecret: secret,
-    scope: `"${secret}"`,
-    resource: secret,
+    ...{ issuer: secret, clientId: 'a', clientSecret: secret, scope: `"${secret}"`, resource: secret },
     parameters: { a: ` ${secret}`, client_secret: secret },
     clientAuthentication: privateKeyJwt({ key: secret, audience: '', header: { alg: secret } }),
-  });
-} catch (error) {
-  print(error);
+  }),
+];
+for (const options of wrongOptions) {
+  try {
+    createServiceAuth(options());
+  } catch (error) {
+    print(error);
+  }
 }
 heading('planted');
-await plant({ secret, token, origin, directory, redis, postgres, mysql, dynamoDb, print, log });
+await plant({ secret, token, origin, ...places, print, log });
 process.exit();

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { secretCanary, tokenCanary } from '@service-auth/test-tools/canaries';
-import { behaviours } from './behaviours.ts';
+import { behaviours, good } from './behaviours.ts';
 
 /** A token endpoint and an API for each behaviour, and `/elsewhere`. */
 export interface Service {
@@ -22,7 +22,8 @@ export async function startService(kept: (behaviour: string) => void): Promise<S
     const behaviour = behaviours[name];
     const body = await text(request);
     if (!behaviour) return void response.end();
-    const answer = part === 'api' ? behaviour.api : behaviour.token;
+    const [asked, usual] = part === 'api' ? [behaviour.api, good.api] : [behaviour.token, good.token];
+    const answer = asked === undefined ? usual : asked;
     if (!answer) {
       waiting.add(response);
       return kept(name);

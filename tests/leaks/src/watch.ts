@@ -27,30 +27,22 @@ const wireRecord =
   /^(?:NET \d+: createConnection |STREAM \d+: push <Buffer |\S+Z follow-redirects ).*\n(?:[ }\])].*\n)*/gm;
 
 /** Runs the program in `folder`, with every trace of every library turned on. */
-export async function runProgram(
-  folder: string,
-  { redis, postgres, mysql, dynamoDb }: Omit<Places, 'directory'>,
-): Promise<Traces> {
+export async function runProgram(folder: string, servers: Omit<Places, 'directory'>): Promise<Traces> {
+  const { redis, postgres, mysql, dynamoDb } = servers;
   const inFolder = (name: string) => join(folder, name);
   const [directory, temporary] = [inFolder('written'), inFolder('written/temporary')];
   mkdirSync(temporary, { recursive: true });
+  const traced = { DEBUG: '*', NODE_DEBUG: '*', SECRET_CANARY: secretCanary, TOKEN_CANARY: tokenCanary };
   const [stdout, stderr] = [openSync(inFolder('stdout'), 'w'), openSync(inFolder('stderr'), 'w')];
   const outcomes: Outcome[] = [];
   const service = await startService((behaviour) => child.send(behaviour));
   const child = fork(
     fileURLToPath(new URL('program.ts', import.meta.url)),
-    [service.origin, directory, redis ?? '', postgres ?? '', mysql ?? '', dynamoDb ?? ''],
+    [service.origin, JSON.stringify({ ...servers, directory })],
     {
       cwd: directory,
       execArgv: ['--conditions=@service-auth/source'],
-      env: {
-        ...process.env,
-        DEBUG: '*',
-        NODE_DEBUG: '*',
-        TMPDIR: temporary,
-        SECRET_CANARY: secretCanary,
-        TOKEN_CANARY: tokenCanary,
-      },
+      env: { ...process.env, ...traced, TMPDIR: temporary },
       // Files, for writing to them ends before the program goes on.
       stdio: ['ignore', stdout, stderr, 'ipc'],
     },
