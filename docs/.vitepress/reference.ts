@@ -64,6 +64,9 @@ async function makePages(): Promise<readonly ReferencePage[]> {
   const app = await Application.bootstrapWithPlugins(options);
   const project = await app.convert();
   if (!project) throw new Error('typedoc could not read the sources.');
+  // A parameter that a function takes apart at once has no name of its own.
+  for (const parameter of project.getReflectionsByKind(ReflectionKind.Parameter))
+    if (parameter.name === '__namedParameters') parameter.name = 'options';
   app.validate(project);
   const undocumented: string[] = [];
   const namesOf = new Map<string, readonly string[]>();

@@ -184,3 +184,8 @@ test('core and the simulator take less than 60 kB in the page', () => {
   expect(others).toEqual([]);
   expect(gzipSync(readFileSync(join(dist, worker))).length).toBeLessThan(60_000);
 });
+
+test('every parameter in the reference has a name that a reader can write', () => {
+  const nameless = [...pages].filter(([, html]) => html.includes('__namedParameters')).map(([file]) => file);
+  expect(nameless).toEqual([]);
+});
