@@ -1,12 +1,11 @@
 import { isServiceAuthError } from '@service-auth/core';
-import { recordKey } from '@service-auth/core/record';
 import { checked, openClient, openedStore } from '../configuration/client.ts';
 import {
   audiencesOf,
   type Environment,
   hasClientAuthentication,
+  ownerOf,
   readEnvironment,
-  serverOf,
   settingsOf,
 } from '../configuration/environment.ts';
 import { openReader, readOptions } from '../configuration/reader.ts';
@@ -89,10 +88,7 @@ async function diagnosedStore(env: Environment): Promise<readonly Diagnosis[]> {
   const problems: string[] = [];
   const opened = await openedStore(env, problems, false);
   if (!opened) return problems.map((message) => failure(message));
-  const { SERVICE_AUTH_CLIENT_ID: clientId = '' } = env;
-  const owner = { ...serverOf(env), clientId };
-  const key = await recordKey(owner).catch(() => undefined);
-  return examineStore(opened, key === undefined ? undefined : owner);
+  return examineStore(opened, ownerOf(env));
 }
 
 async function diagnosedRecord(
@@ -142,7 +138,7 @@ function countsIn(env: Environment): boolean {
 
 /** `counts`: every request to it counts. */
 async function diagnosedEndpoint(env: Environment, counts: boolean): Promise<readonly Diagnosis[]> {
-  const { authUrl, tokenEndpoint } = serverOf(env);
+  const { authUrl, tokenEndpoint } = ownerOf(env);
   const address = tokenEndpoint ?? authUrl;
   if (address === undefined || !isAskable(address)) return [];
   if (counts) {

@@ -22,7 +22,7 @@ import {
   spentOf,
 } from '../report/sentences.ts';
 import { legend } from '../report/spenders.ts';
-import { coloured, counted, countedBy, ranked, type Style, windowName, zone } from '../report/text.ts';
+import { coloured, counted, countedBy, ranked, type Style, together, windowName, zone } from '../report/text.ts';
 import type { Failure, Hold, Usage } from '../report/usage.ts';
 import { joined } from '../report/whose.ts';
 import { type Diagnosis, warning } from '../stores/diagnosis.ts';
@@ -87,7 +87,7 @@ function summary(
     ...(isUnlimited(usage) ? [] : [forecast(usage, now)]),
     times,
   ];
-  return wrapped(sentences.filter((sentence) => sentence !== '').join(' '), style.columns);
+  return wrapped(together(sentences), style.columns);
 }
 
 function inStore({ message, advice = '' }: Diagnosis, style: Style): string[] {
@@ -105,7 +105,7 @@ function described(finding: Finding, usage: Usage, style: Style): string[] {
   return [
     '',
     coloured(style, 'bold', cause.replaceAll('-', ' ')),
-    ...indented(sentences.filter((sentence) => sentence !== '').join(' '), style),
+    ...indented(together(sentences), style),
     ...indented(`What to do: ${remedy}`, style),
     coloured(style, 'dim', `  ${runbook}#${cause}`),
   ];

@@ -1,8 +1,8 @@
 import type { AccessToken, ServiceAuth } from '@service-auth/core';
 import { openClient } from '../configuration/client.ts';
 import { type Context, textOf } from '../line/command.ts';
-import { durationMs } from '../line/duration.ts';
 import { exitCodes, UsageError } from '../line/exit.ts';
+import { durationMs } from '../line/units.ts';
 import { duration } from '../report/text.ts';
 import { formats, isFormat } from './token-formats.ts';
 

@@ -8,12 +8,6 @@ import { openStore } from '../stores/open-store.ts';
 import { audiencesOf, type Environment, readEnvironment } from './environment.ts';
 import { variables } from './options.ts';
 
-/** A client of the service as the configuration describes it. */
-export interface OpenedClient {
-  readonly auth: ServiceAuth;
-  readonly env: Environment;
-}
-
 /**
  * Opens the store and creates the client. It does no I/O but reading files of the configuration.
  * `anyAudience`: any of the audiences will do, if there are several.
@@ -22,7 +16,7 @@ export interface OpenedClient {
 export async function openClient(
   context: Context,
   { anyAudience = false }: { readonly anyAudience?: boolean } = {},
-): Promise<OpenedClient> {
+): Promise<{ readonly auth: ServiceAuth; readonly env: Environment }> {
   const { env, problems } = await readEnvironment(context);
   const found = [...problems];
   const opened = await openedStore(env, found, true);
@@ -79,9 +73,7 @@ export function instanceOf(env: Environment): string {
 }
 
 /** Core names variables where it knows that it reads them, and its own options elsewhere. */
-function variableOf(option: string): string {
-  return Object.entries(variablesOfCore).find(([name]) => name === option)?.[1] ?? option;
-}
+const variableOf = (option: string) => new Map(Object.entries<string>(variablesOfCore)).get(option) ?? option;
 
 /** The name of a variable with what may be given in its place. */
 export function named(variable: string): string {

@@ -1,6 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
-import { authenticationVariables, secretVariables, unreadVariables } from '@service-auth/core/record';
+import {
+  authenticationVariables,
+  secretVariables,
+  unreadVariables,
+  variables as variablesOfCore,
+} from '@service-auth/core/record';
 import { type Context, textOf } from '../line/command.ts';
 import { printable } from '../line/printable.ts';
 import { variables } from './options.ts';
@@ -19,17 +24,18 @@ export function audiencesOf(env: Environment): readonly string[] {
   return [...new Set((env[variables.audience] ?? '').split(/\s+/).filter(Boolean))];
 }
 
-/** The addresses by which a configuration knows the authorization server. */
-export interface ServerAddress {
-  readonly authUrl?: string | undefined;
-  readonly tokenEndpoint?: string | undefined;
-  readonly issuer?: string | undefined;
-}
+/** The addresses of the authorization server, and the client. */
+type Owner = { readonly [Name in 'authUrl' | 'tokenEndpoint' | 'issuer']: string | undefined } & { clientId: string };
 
-/** Returns the addresses of a configuration. */
-export function serverOf(env: Environment): ServerAddress {
-  const { SERVICE_AUTH_URL: authUrl, SERVICE_AUTH_TOKEN_ENDPOINT: tokenEndpoint, SERVICE_AUTH_ISSUER: issuer } = env;
-  return { authUrl, tokenEndpoint, issuer };
+/** Returns whose record a configuration means. */
+export function ownerOf(env: Environment): Owner {
+  const { authUrl, tokenEndpoint, issuer, clientId } = variablesOfCore;
+  return {
+    authUrl: env[authUrl],
+    tokenEndpoint: env[tokenEndpoint],
+    issuer: env[issuer],
+    clientId: env[clientId] ?? '',
+  };
 }
 
 /** True if the client authenticates in another way. Token requests are forms then, not JSON. */
@@ -48,7 +54,7 @@ export const settingsOfProvider = "the provider's settings";
 
 /** Returns what people call the settings of a client. The service has a dashboard for them. */
 export function settingsOf(env: Environment): string {
-  const { authUrl, tokenEndpoint } = serverOf(env);
+  const { authUrl, tokenEndpoint } = ownerOf(env);
   const isService = authUrl !== undefined && tokenEndpoint === undefined && !hasClientAuthentication(env);
   return isService ? 'the Settings of the dashboard' : settingsOfProvider;
 }

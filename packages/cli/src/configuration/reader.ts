@@ -18,7 +18,7 @@ import { adviceOf, nameOf } from '../stores/address.ts';
 import type { Diagnosis } from '../stores/diagnosis.ts';
 import { examineOtherPlaces } from '../stores/other-places.ts';
 import { checked, openedStore, statesLimit } from './client.ts';
-import { audiencesOf, type Environment, hasOtherCredential, readEnvironment, serverOf } from './environment.ts';
+import { audiencesOf, type Environment, hasOtherCredential, ownerOf, readEnvironment } from './environment.ts';
 
 /** The record of one client in its store. No client secret is needed for it. */
 export interface Reader {
@@ -57,11 +57,9 @@ export async function openReader(
   const opened = await openedStore(env, found, writes);
   // A reader has neither audience nor secret, but the limits of the environment have to be right.
   await checked(() => readOptions(env), found);
-  if (found.length > 0 || !opened) throw new UsageError([...new Set(found)]);
+  if (found.length > 0 || !opened) throw new UsageError(found);
   const { store, label } = opened;
-  const { SERVICE_AUTH_CLIENT_ID: client = '' } = env;
-  const server = serverOf(env);
-  const owner = { ...server, clientId: client };
+  const owner = ownerOf(env);
   let last: StoreSnapshot | undefined;
   const observed: Store = {
     ...store,
@@ -73,8 +71,8 @@ export async function openReader(
     },
   };
   const reader = createUsageReader({ ...owner, store: observed, issuanceLimit: statedLimit(env) });
-  const authUrl = server.tokenEndpoint ?? server.authUrl ?? server.issuer ?? '';
-  const scene = { client, authUrl, store: label, durability: store.durability };
+  const authUrl = owner.tokenEndpoint ?? owner.authUrl ?? owner.issuer ?? '';
+  const scene = { client: owner.clientId, authUrl, store: label, durability: store.durability };
 
   async function answered<Answer>(verb: string, call: (key: string, signal: AbortSignal) => Promise<Answer>) {
     try {
@@ -127,7 +125,7 @@ export function statedLimit(env: Environment): IssuanceLimit | undefined {
 export function readOptions(env: Environment): ServiceAuthOptions {
   const { SERVICE_AUTH_CLIENT_SECRET: secret = hasOtherCredential(env) ? undefined : 'none' } = env;
   const [audience = 'none'] = audiencesOf(env);
-  const { authUrl, tokenEndpoint, issuer } = serverOf(env);
+  const { authUrl, tokenEndpoint, issuer } = ownerOf(env);
   // A reader knows the record by the issuer alone.
   const endpoint = tokenEndpoint ?? (authUrl ? undefined : issuer);
   const variables = {

@@ -14,12 +14,12 @@ const unknown = 'look at its address and its log.';
 
 /**
  * Reads the store, compares its clock, and tries whether it swaps as core needs it. `owner`: whose
- * record it has. Undefined: it is not known.
+ * record it has. If that is wrong, the store can be tried all the same.
  */
-export async function examineStore(opened: OpenedStore, owner: RecordOwner | undefined): Promise<readonly Diagnosis[]> {
+export async function examineStore(opened: OpenedStore, owner: RecordOwner): Promise<readonly Diagnosis[]> {
   const { store, label, trial, examine } = opened;
-  // Without an owner the place of the record is unknown, but the store can be tried.
-  const key = owner ? await recordKey(owner) : 'doctor';
+  const known = await recordKey(owner).catch(() => undefined);
+  const key = known ?? 'doctor';
   const signal = AbortSignal.timeout(deadlineMs);
   const found: Diagnosis[] = [];
   try {
@@ -37,8 +37,8 @@ export async function examineStore(opened: OpenedStore, owner: RecordOwner | und
     return [failure(`${label} cannot be read (${nameOf(error)})`, adviceOf(error) ?? unknown)];
   }
   if (trial) found.push(await swaps(trial, signal));
-  const facts = [examine?.(), owner && examineOtherPlaces(opened, owner)].map((fact = Promise.resolve([])) =>
-    abortable(fact, signal).catch((error) => [notTold(error)]),
+  const facts = [examine?.(), known && examineOtherPlaces(opened, owner)].map((fact) =>
+    abortable(fact || Promise.resolve([]), signal).catch((error) => [notTold(error)]),
   );
   found.push(...(await Promise.all(facts)).flat());
   return found;

@@ -95,8 +95,7 @@ function givenValue({ value }: Given, option: Option | undefined, before: Flags[
 }
 
 function problemsOfOperands({ name, operands = [] }: Command, given: readonly string[]): string[] {
-  const missing = operands.slice(given.length).filter((operand) => !operand.startsWith('['));
   const most = operands.length > 0 ? `${operands.join(' ')}, and no more` : 'no operand';
   const surplus = given.length > operands.length ? [`${name} takes ${most}`] : [];
-  return [...missing.map((operand) => `${name} needs ${operand}`), ...surplus];
+  return [...operands.slice(given.length).map((operand) => `${name} needs ${operand}`), ...surplus];
 }

@@ -20,7 +20,7 @@ export interface Command {
   readonly summary: string;
   /** More about it, for its help. */
   readonly details?: string;
-  /** The operands: `PATH`. Names in brackets may be missing. */
+  /** What must follow the name: `FILE`. */
   readonly operands?: readonly string[];
   readonly options: Options;
   /** A signal is the usual end of the command, so its exit code is its own then. */

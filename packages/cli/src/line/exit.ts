@@ -30,7 +30,7 @@ export class UsageError extends Failure {
 
   constructor(problems: readonly string[]) {
     super(problems.join('\n'), exitCodes.usage);
-    this.problems = problems;
+    this.problems = [...new Set(problems)];
   }
 }
 

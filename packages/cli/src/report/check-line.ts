@@ -4,16 +4,11 @@ import { isUnbounded, isUnlimited, spentOf } from './sentences.ts';
 import { clockTime, counted, countedBy, duration, zone } from './text.ts';
 import type { Usage } from './usage.ts';
 
-export interface Thresholds {
-  /** Percent of the usable tokens. */
-  readonly warn: number;
-  readonly crit: number;
-}
-
 const states = ['OK', 'WARNING', 'CRITICAL'] as const;
 
 /**
- * The line of a Nagios plug-in with its performance data, and the code of the state. `concerns`:
+ * The line of a Nagios plug-in with its performance data, and the code of the state. `warn` and
+ * `crit`: percent of the usable tokens. `concerns`:
  * why it is no better than WARNING, whatever the percentage is. `absent`: says that the store has
  * no record, which is no better than WARNING either: it may be the wrong store.
  * https://www.monitoring-plugins.org/doc/guidelines.html
@@ -21,7 +16,7 @@ const states = ['OK', 'WARNING', 'CRITICAL'] as const;
 export function checkLine(
   usage: Usage,
   concerns: readonly string[],
-  { warn, crit }: Thresholds,
+  { warn, crit }: { readonly warn: number; readonly crit: number },
   now: number,
   absent?: string,
 ): { line: string; code: number } {

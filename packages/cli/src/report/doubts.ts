@@ -69,19 +69,13 @@ function doubtsAbout(failure: Failure, usage: Usage, now: number): Doubt[] {
 
 /** The API of each audience that rejected tokens. The newest issuances show whose they were. */
 function rejected({ kind, count, audience: own }: Failure, { issuances }: Usage): Doubt[] {
+  const told = (text: string, audiences: readonly string[]) => ({ kind, count, audiences, text });
   const newest = issuances
     .filter(({ reason, audience }) => reason === 'rejected' && (own === undefined || audience === own))
     .slice(0, count);
   if (newest.length === 0) {
-    const audiences = own === undefined ? [] : [own];
-    return [
-      {
-        kind,
-        count,
-        audiences,
-        text: `the API${own === undefined ? '' : ` of ${own}`} rejected ${last(count, 'token')} (401)`,
-      },
-    ];
+    const [whose, audiences] = own === undefined ? ['', []] : [` of ${own}`, [own]];
+    return [told(`the API${whose} rejected ${last(count, 'token')} (401)`, audiences)];
   }
   return [...grouped(newest, ({ audience }) => audience)].map(([audience, group]) => {
     const instances = new Set(group.map(({ instance }) => instance));
@@ -96,8 +90,7 @@ function rejected({ kind, count, audience: own }: Failure, { issuances }: Usage)
         other.reason !== 'rejected',
     );
     const tokens = others ? `${group.length} tokens` : last(group.length, 'token');
-    const text = `the API of ${audience} rejected ${tokens}${isOne ? ` of ${instance}` : ''} (401)`;
-    return { kind, count, audiences: [audience], text };
+    return told(`the API of ${audience} rejected ${tokens}${isOne ? ` of ${instance}` : ''} (401)`, [audience]);
   });
 }
 

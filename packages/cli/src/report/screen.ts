@@ -13,7 +13,7 @@ import {
   spentElsewhereSentence,
 } from './sentences.ts';
 import { legend, spenders } from './spenders.ts';
-import { clockTime, coloured, cut, duration, instant, type Style, table, zone } from './text.ts';
+import { type Colour, clockTime, coloured, cut, duration, instant, type Style, table, together, zone } from './text.ts';
 import type { Failure, Usage } from './usage.ts';
 
 /** The facts that the screen shows besides the usage. */
@@ -42,6 +42,9 @@ export function usageScreen(usage: Usage, scene: Scene, style: Style): string[] 
   const { now } = style;
   const { issuances, tokens, holds, resets, warnings } = usage;
   const hidden = issuances.length - newest;
+  const told = (label: string, text: string, colour?: Colour) => section(style, label, paragraph(style, text), colour);
+  const doubt = doubtsOf(usage, scene.failures, now).length > 0 ? 'yellow' : undefined;
+  const outlook = isUnlimited(usage) ? [lastSpent] : [lastSpent, forecast, nextSlots];
   return [
     coloured(style, 'bold', cut(`${scene.client} at ${scene.authUrl}`, style.columns)),
     coloured(
@@ -50,26 +53,11 @@ export function usageScreen(usage: Usage, scene: Scene, style: Style): string[] 
       cut(`${clockTime(now, now)}; all times are ${zone(now)}, as on this machine`, style.columns),
     ),
     '',
-    ...(scene.hasRecord ? [] : section(style, 'Record', paragraph(style, `There is none: ${noRecord}`), 'yellow')),
+    ...(scene.hasRecord ? [] : told('Record', `There is none: ${noRecord}`, 'yellow')),
     ...section(style, 'Budget', budget(usage, style)),
-    ...section(
-      style,
-      'Now',
-      paragraph(style, availability(usage, scene.failures, now)),
-      usage.refusedUntil !== undefined ? 'red' : doubtsOf(usage, scene.failures, now).length > 0 ? 'yellow' : undefined,
-    ),
-    ...section(
-      style,
-      'Forecast',
-      paragraph(
-        style,
-        (isUnlimited(usage) ? [lastSpent] : [lastSpent, forecast, nextSlots])
-          .map((sentence) => sentence(usage, now))
-          .filter((sentence) => sentence !== '')
-          .join(' '),
-      ),
-    ),
-    ...holds.flatMap((hold) => section(style, 'On hold', paragraph(style, holdSentence(hold, now)), 'yellow')),
+    ...told('Now', availability(usage, scene.failures, now), usage.refusedUntil === undefined ? doubt : 'red'),
+    ...told('Forecast', together(outlook.map((sentence) => sentence(usage, now)))),
+    ...holds.flatMap((hold) => told('On hold', holdSentence(hold, now), 'yellow')),
     '',
     ...(issuances.length === 0 ? [] : spent(usage, style)),
     ...section(style, 'Newest', [
@@ -80,23 +68,11 @@ export function usageScreen(usage: Usage, scene: Scene, style: Style): string[] 
     '',
     ...section(style, 'In use', tokens.length === 0 ? ['no token'] : tokensInUse(usage, style)),
     ...(resets.length === 0 ? [] : ['', ...section(style, 'Resets', resetLines(usage, style))]),
-    ...(usage.spentElsewhere
-      ? ['', ...section(style, 'Elsewhere', paragraph(style, spentElsewhereSentence(usage, now)))]
-      : []),
-    ...(usage.quota
-      ? [
-          '',
-          ...section(
-            style,
-            'Provider',
-            paragraph(style, quotaSentences(usage, now)),
-            usage.foreign ? 'yellow' : undefined,
-          ),
-        ]
-      : []),
+    ...(usage.spentElsewhere ? ['', ...told('Elsewhere', spentElsewhereSentence(usage, now))] : []),
+    ...(usage.quota ? ['', ...told('Provider', quotaSentences(usage, now), usage.foreign ? 'yellow' : undefined)] : []),
     '',
-    ...section(style, 'Store', storeLines(usage, scene, style)),
-    ...warnings.flatMap((warning) => section(style, 'Warning', paragraph(style, warning), 'yellow')),
+    ...told('Store', storeSentences(usage, scene)),
+    ...warnings.flatMap((warning) => told('Warning', warning, 'yellow')),
   ];
 }
 
@@ -110,7 +86,7 @@ function spent(usage: Usage, style: Style): string[] {
     ...section(
       style,
       'Spent for',
-      spenders(usage, ({ audience }) => audience, 'audience', top, room(style)),
+      spenders(usage, (one) => one.audience, 'audience', top, room(style)),
     ),
     '',
   ];
@@ -154,11 +130,11 @@ function resetLines({ resets }: Usage, style: Style): string[] {
 export const noRecord =
   'if programs run already, they use another store, prefix, table, database, SERVICE_AUTH_URL or client id. A program without a configured store keeps its record in its memory, which this command cannot read.';
 
-function storeLines({ storeAheadMs }: Usage, { store, durability }: Scene, style: Style): string[] {
+function storeSentences({ storeAheadMs }: Usage, { store, durability }: Scene): string {
   const seconds = Math.round(storeAheadMs / 1_000);
   const clock =
     Math.abs(seconds) < 2
       ? 'Its clock agrees with this machine.'
       : `Its clock is ${duration(Math.abs(storeAheadMs))} ${seconds > 0 ? 'ahead of' : 'behind'} this machine.`;
-  return paragraph(style, `${store}; it ${durabilities[durability]}. ${clock}`);
+  return `${store}; it ${durabilities[durability]}. ${clock}`;
 }

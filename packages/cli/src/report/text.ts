@@ -16,6 +16,11 @@ export function coloured({ colours }: Style, colour: Colour, text: string): stri
   return colours && text !== '' ? styleText(colour, text, { validateStream: false }) : text;
 }
 
+/** The sentences of a paragraph. Empty ones say nothing. */
+export function together(sentences: readonly string[]): string {
+  return sentences.filter((sentence) => sentence !== '').join(' ');
+}
+
 /** What the provider counts: `token` or `request`. */
 export function countedBy({ counts }: { readonly counts?: 'requests' | undefined }): string {
   return counts ? 'request' : 'token';

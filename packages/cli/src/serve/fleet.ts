@@ -47,7 +47,7 @@ export async function openClients(
   const found = [...others, ...problems];
   const opened = await openedStore(env, found, true);
   const { audiences, options } = await optionsOf(env, opened?.store, found);
-  if (found.length > 0 || !opened) throw new UsageError([...new Set(found)]);
+  if (found.length > 0 || !opened) throw new UsageError(found);
 
   let secret = secretIn(env);
   const clients = options.map((each) =>
@@ -75,7 +75,7 @@ export async function openClients(
       const again = await readEnvironment({ ...context });
       const wrong = [...again.problems];
       await optionsOf(again.env, opened.store, wrong);
-      if (wrong.length > 0) throw new UsageError([...new Set(wrong)]);
+      if (wrong.length > 0) throw new UsageError(wrong);
       secret = secretIn(again.env);
     },
     start() {

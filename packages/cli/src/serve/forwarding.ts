@@ -2,21 +2,9 @@ import { type Answer, invalidRequest, refusal } from './answer.ts';
 import { type RequestHead, valuesOf } from './request-head.ts';
 
 /** RFC 9110 section 7.6.1, and the older names. These headers are for one connection. */
-const hopByHop = [
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'http2-settings',
-];
-const notForwarded = new Set([
-  ...hopByHop,
-  ...['host', 'expect', 'proxy-authorization', 'service-auth', 'service-auth-key'],
-]);
-const notReturned = new Set([...hopByHop, 'proxy-authenticate', 'proxy-authentication-info']);
+const hopByHop = 'connection keep-alive proxy-connection te trailer transfer-encoding upgrade http2-settings';
+const notForwarded = new Set(`${hopByHop} host expect proxy-authorization service-auth service-auth-key`.split(' '));
+const notReturned = new Set(`${hopByHop} proxy-authenticate proxy-authentication-info`.split(' '));
 
 const via = ['Via', '1.1 service-auth'] as const;
 

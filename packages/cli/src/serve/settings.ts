@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { serveVariables } from '@service-auth/core/record';
 import { contentOf, type Environment } from '../configuration/environment.ts';
 import { type Context, textOf } from '../line/command.ts';
-import { durationMs } from '../line/duration.ts';
+import { day, durationMs } from '../line/units.ts';
 import type { LogFormat } from './log.ts';
 import type { Entrance } from './request-head.ts';
 
@@ -19,7 +19,6 @@ export interface ServeSettings {
 }
 
 const defaultGraceMs = 20_000;
-const maxGraceMs = 86_400_000;
 const shortestKey = 32;
 
 /** Reads the options of `serve`. Adds what is wrong with them to `problems`. */
@@ -43,7 +42,7 @@ export function readSettings({ flags }: Pick<Context, 'flags'>, problems: string
     problems.push('--listen needs --key-file: a file with a key of 32 characters or more that callers must present');
   if (keyFile !== undefined && !places.some(({ entrance }) => entrance === 'port' || entrance === 'network'))
     problems.push('--key-file has a meaning only with --port without --no-key, or with --listen');
-  if (graceMs === undefined || graceMs > maxGraceMs)
+  if (graceMs === undefined || graceMs > day)
     problems.push('--grace must be a duration such as 20s or 1m, and 24h at most');
   if (log !== undefined && log !== 'json' && log !== 'text') problems.push('--log must be json or text');
   return { places, keyFile, graceMs: graceMs ?? 0, log: log === 'json' || log === 'text' ? log : undefined };

@@ -92,6 +92,18 @@ export function contentOf(file: string): Buffer {
   }
 }
 
+/** The contents of those files that are given. @throws AddressError */
+export function filesOf<Name extends string>(
+  files: Readonly<Record<Name, string | undefined>>,
+): {
+  readonly [Key in Name]?: Buffer;
+} {
+  const given = Object.entries<string | undefined>(files).flatMap(([name, file]) =>
+    file ? [[name, contentOf(file)]] : [],
+  );
+  return Object.fromEntries(given);
+}
+
 /** The parameters of an address. @throws AddressError for one with another name */
 export function parametersOf<Name extends string>(
   query: string,

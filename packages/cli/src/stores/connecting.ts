@@ -8,25 +8,16 @@ export interface Connection {
   isUsable(error: unknown): boolean;
 }
 
-/** Opens a connection. It ends when the signal aborts, also while it is being opened. */
-export type Connect<Opened extends Connection> = (ending: AbortSignal) => Promise<Opened>;
-
-/** A store that connects with its first call. */
-export interface ConnectingStore<Opened extends Connection> {
-  readonly store: Store;
-  /** The connection of the latest call. */
-  connection(): Promise<Opened>;
-}
-
 /**
  * A store whose client connects with its first call, so that the deadline of that call covers the
  * connection too. After a failure the next call connects again: a connection that has gone silent
- * does not come back.
+ * does not come back. `connect`: what it opens ends when the signal aborts, also before it is open.
+ * `connection`: that of the latest call.
  */
 export function connectingStore<Opened extends Connection>(
   { durability, name, maxRecordBytes }: Pick<Store, 'durability' | 'name' | 'maxRecordBytes'>,
-  connect: Connect<Opened>,
-): ConnectingStore<Opened> {
+  connect: (ending: AbortSignal) => Promise<Opened>,
+): { readonly store: Store; readonly connection: () => Promise<Opened> } {
   let current: { readonly opened: Promise<Opened>; readonly ending: AbortController } | undefined;
 
   function connection(): Promise<Opened> {

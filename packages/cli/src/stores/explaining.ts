@@ -1,15 +1,15 @@
 import type { Store } from '@service-auth/core';
 import { certificateAdvice } from '../line/certificates.ts';
 
-export interface Explaining {
-  /** Creates the table. Undefined: the command only reads. */
-  readonly create: (() => Promise<unknown>) | undefined;
-  /** Returns the error with advice, if there is any. */
-  explain(error: unknown): unknown;
-}
-
-/** Creates a missing table for a command that writes, and adds advice to errors. */
-export function explainingStore(store: Store, { create, explain }: Explaining): Store {
+/**
+ * Creates a missing table, and adds advice to errors. `create`: undefined for a command that only
+ * reads.
+ */
+export function explainingStore(
+  store: Store,
+  create: (() => Promise<unknown>) | undefined,
+  explain: (error: unknown) => unknown = (error) => error,
+): Store {
   async function load(...call: Parameters<Store['load']>) {
     try {
       return await store.load(...call);

@@ -33,18 +33,12 @@ export function openFileStore(address: string, { writes }: OpenOptions): OpenedS
 export function pathIn(address: string, form: string): string {
   const place = address.slice(address.indexOf(':') + 1);
   if (place.startsWith('//')) {
-    const path = pathOf(`file:${place}`);
-    if (path === undefined || path.includes('\0')) throw new AddressError(`must be ${form}`);
-    return path;
+    try {
+      const path = fileURLToPath(`file:${place}`);
+      if (!path.includes('\0')) return path;
+    } catch {}
+    throw new AddressError(`must be ${form}`);
   }
   if (place === '') return '';
   return place.startsWith('~/') ? join(homedir(), place.slice(2)) : resolve(place);
-}
-
-function pathOf(address: string): string | undefined {
-  try {
-    return fileURLToPath(address);
-  } catch {
-    return undefined;
-  }
 }

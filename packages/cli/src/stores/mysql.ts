@@ -2,7 +2,7 @@ import type { Store } from '@service-auth/core';
 import { createTable, type MysqlPool, mysqlStore } from '@service-auth/mysql';
 import {
   AddressError,
-  contentOf,
+  filesOf,
   labelOf,
   type OpenedStore,
   type OpenOptions,
@@ -61,7 +61,7 @@ export async function openMysqlStore(url: URL, { writes }: OpenOptions): Promise
   });
   const create = writes ? async () => createTable((await connection()).pool, options) : undefined;
   const errors = { name: 'MysqlConnection', host: url.host, remedy: 'name it with ssl-ca=FILE', advices };
-  const explaining = explainingStore(store, { create, explain: (error) => explained(error, errors) });
+  const explaining = explainingStore(store, create, (error) => explained(error, errors));
   const query = async (sql: string, values: unknown[]) =>
     (await (await connection()).pool.promise().query(sql, values))[0];
   const name = described.name?.replace('table ', '') ?? '';
@@ -86,15 +86,13 @@ function describedStore(options: { table?: string }): Store {
 }
 
 function tlsOf(given: ReturnType<typeof parametersOf<(typeof names)[number]>>): object {
-  const files = Object.entries({ ca: given['ssl-ca'], cert: given['ssl-cert'], key: given['ssl-key'] }).flatMap(
-    ([name, file]) => (file ? [[name, contentOf(file)] as const] : []),
-  );
-  const mode = given['ssl-mode'] ?? (files.length > 0 ? 'REQUIRED' : 'DISABLED');
+  const files = filesOf({ ca: given['ssl-ca'], cert: given['ssl-cert'], key: given['ssl-key'] });
+  const mode = given['ssl-mode'] ?? (Object.keys(files).length > 0 ? 'REQUIRED' : 'DISABLED');
   if (mode === 'DISABLED') return {};
   if (!['REQUIRED', 'VERIFY_CA', 'VERIFY_IDENTITY'].includes(mode)) {
     throw new AddressError('has an unknown ssl-mode; there are DISABLED, REQUIRED, VERIFY_CA and VERIFY_IDENTITY');
   }
-  return { ssl: { ...Object.fromEntries(files), rejectUnauthorized: true, verifyIdentity: true } };
+  return { ssl: { ...files, rejectUnauthorized: true, verifyIdentity: true } };
 }
 
 /** The server has answered with an error, so the connection works. */

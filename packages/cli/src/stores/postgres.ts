@@ -47,7 +47,7 @@ export function openPostgresStore(url: URL, { writes }: OpenOptions): OpenedStor
     const store = postgresStore(pool, options);
     const create = writes ? () => createTable(pool, options) : undefined;
     const errors = { name: 'PostgresConnection', host: url.host, remedy: 'name it with sslrootcert=FILE', advices };
-    const connected = explainingStore(store, { create, explain: (error) => explained(error, errors) });
+    const connected = explainingStore(store, create, (error) => explained(error, errors));
     const name = (table ?? 'service_auth')
       .split('.')
       .map((part) => `"${part}"`)

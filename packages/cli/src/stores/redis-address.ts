@@ -1,4 +1,4 @@
-import { AddressError, contentOf, parametersOf, urlOf } from './address.ts';
+import { AddressError, filesOf, parametersOf, urlOf } from './address.ts';
 
 export interface Host {
   readonly host: string;
@@ -23,8 +23,9 @@ export interface RedisAddress {
   readonly socket: Socket;
 }
 
-type Certificates = { readonly [Name in 'ca' | 'cert' | 'key']?: Buffer };
-type Socket = typeof plain | (typeof plain & Certificates & { readonly tls: true });
+type Socket =
+  | typeof plain
+  | (typeof plain & ReturnType<typeof filesOf<'ca' | 'cert' | 'key'>> & { readonly tls: true });
 
 /** A failure is told at once: each command is short, and core tries again. */
 const plain = { reconnectStrategy: false, connectTimeout: 2_000 } as const;
@@ -51,10 +52,8 @@ export function parseRedisAddress(address: string): RedisAddress {
     throw new AddressError('has several hosts, so it is a cluster, which has only the database 0');
   }
   const isTls = url.protocol === 'rediss:';
-  const files = Object.entries({ ca, cert, key }).flatMap(([name, file]) => (file ? [[name, file] as const] : []));
-  if (!isTls && files.length > 0)
-    throw new AddressError('has certificates, but begins with redis://; TLS is rediss://');
-  const certificates: Certificates = Object.fromEntries(files.map(([name, file]) => [name, contentOf(file)]));
+  const hasFiles = Boolean(ca || cert || key);
+  if (!isTls && hasFiles) throw new AddressError('has certificates, but begins with redis://; TLS is rediss://');
   const hosts = [url, ...others.map((host) => urlOf(`redis://${host}`))];
   const hostNames = hosts.map(({ host }) => host).join(',');
   const place = `${url.protocol}//${hostNames}${database === 0 ? '' : `/${database}`}`;
@@ -62,7 +61,7 @@ export function parseRedisAddress(address: string): RedisAddress {
     ...(sentinel === undefined ? [] : [`sentinel ${sentinel}`]),
     ...(prefix === undefined ? [] : [`prefix ${prefix}`]),
   ];
-  const isHidden = url.username !== '' || url.password !== '' || files.length > 0;
+  const isHidden = url.username !== '' || url.password !== '' || hasFiles;
   const sentinelParameter = sentinel === undefined ? '' : `sentinel=${encodeURIComponent(sentinel)}&`;
   const usualPort = sentinel === undefined ? 6_379 : 26_379;
   return {
@@ -80,6 +79,6 @@ export function parseRedisAddress(address: string): RedisAddress {
     database,
     prefix,
     sentinel,
-    socket: isTls ? { ...plain, ...certificates, tls: true } : plain,
+    socket: isTls ? { ...plain, ...filesOf({ ca, cert, key }), tls: true } : plain,
   };
 }

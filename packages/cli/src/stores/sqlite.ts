@@ -21,7 +21,7 @@ export async function openSqliteStore(address: string, { writes }: OpenOptions):
   try {
     const { name = '', ...opened } = sqliteStore(database, options);
     const create = writes ? () => createTable(database, options) : undefined;
-    const store = explainingStore({ ...opened, name }, { create, explain: (error) => error });
+    const store = explainingStore({ ...opened, name }, create);
     const remove = async (key: string) =>
       database.prepare(`delete from ${name.replace('table ', '')} where "key" = ?`).run(key);
     return {
