@@ -79,7 +79,6 @@ export async function run(argv: readonly string[], world: Omit<Context, 'flags' 
   }
 }
 
-/** The exit code of a command that a signal ended. */
 function endOf({ aborted, reason }: AbortSignal): number | undefined {
   return aborted ? (reason as number) : undefined;
 }

@@ -29,7 +29,6 @@ import { type Diagnosis, warning } from '../stores/diagnosis.ts';
 
 const runbook = 'https://github.com/service-auth/service-auth/blob/main/docs/runbook.md';
 
-/** Says in sentences where the tokens went and why. */
 export async function run(context: Context): Promise<number> {
   const reader = await openReader(context);
   const { usage, scene } = await reader.read();
@@ -118,7 +117,6 @@ function ending(usage: Usage, style: Style): string[] {
   return ['', ...wrapped(text, style.columns)];
 }
 
-/** The evidence that a fleet is healthy. */
 function regularity(usage: Usage): string {
   const { issuances } = usage;
   if (issuances.length === 0) return '';

@@ -4,7 +4,6 @@ import { type Context, textOf } from '../line/command.ts';
 import { exitCodes, Failure, UsageError } from '../line/exit.ts';
 import { portOf } from '../serve/settings.ts';
 
-/** Runs the service on loopback until a signal ends it. */
 export async function run({ flags, stdout, signal }: Context): Promise<number> {
   const port = portOf(textOf(flags, 'port') ?? '0');
   if (port === undefined) throw new UsageError(['--port must be a number from 0 to 65535; 0 is a free one']);

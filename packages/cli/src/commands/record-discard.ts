@@ -4,7 +4,6 @@ import type { Context } from '../line/command.ts';
 import { confirmed } from '../line/confirm.ts';
 import { exitCodes, Failure } from '../line/exit.ts';
 
-/** Replaces the record by an empty one. */
 export async function run(context: Context): Promise<number> {
   const stored = await openReader(context, { writes: true });
   const { version, now } = await stored.load();

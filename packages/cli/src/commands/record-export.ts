@@ -3,7 +3,6 @@ import type { Context } from '../line/command.ts';
 import { exitCodes, Failure } from '../line/exit.ts';
 import { printable, printableLines } from '../line/printable.ts';
 
-/** Prints the record as it is stored, or only its JSON. */
 export async function run(context: Context): Promise<number> {
   const stored = await openReader(context);
   const { record } = await stored.load();

@@ -9,7 +9,6 @@ import { availability } from '../report/availability.ts';
 import { heldBack } from '../report/sentences.ts';
 import { joined } from '../report/whose.ts';
 
-/** Writes an exported record into a store that has none. */
 export async function run(context: Context): Promise<number> {
   const [file = ''] = context.operands;
   const others: string[] = [];

@@ -7,7 +7,6 @@ import { exitCodes, Failure } from '../line/exit.ts';
 import { printable } from '../line/printable.ts';
 import { instant } from '../report/text.ts';
 
-/** Ends the token of an audience in the whole fleet. */
 export async function run(context: Context): Promise<number> {
   const { auth, env } = await openClient(context);
   // A client has one audience or none.

@@ -6,7 +6,6 @@ import { printable } from '../line/printable.ts';
 import { holdSentence } from '../report/sentences.ts';
 import { instant } from '../report/text.ts';
 
-/** Ends the holds of the fleet. */
 export async function run(context: Context): Promise<number> {
   const { auth } = await openClient(context, { anyAudience: true });
   const { holds } = await auth.getUsage();

@@ -2,14 +2,12 @@ import type { AccessToken } from '@service-auth/core';
 import type { Environment } from '../configuration/environment.ts';
 import { tokenJson } from '../report/token-json.ts';
 
-/** The names of the formats of `token`. */
 export type FormatName = 'raw' | 'header' | 'env' | 'json' | 'exec-credential';
 
 type Format = (token: AccessToken, env: Environment) => string;
 
 const supportedVersions = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'];
 
-/** Each prints a token in one format. */
 export const formats: Readonly<Record<FormatName, Format>> = {
   raw: ({ value }) => value,
   header: ({ authorization }) => `Authorization: ${authorization}`,

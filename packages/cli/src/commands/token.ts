@@ -6,7 +6,6 @@ import { durationMs } from '../line/units.ts';
 import { duration } from '../report/text.ts';
 import { formats, isFormat } from './token-formats.ts';
 
-/** Prints an access token in one of the formats. */
 export async function run(context: Context): Promise<number> {
   const { flags, signal, stdout, stderr } = context;
   const format = textOf(flags, 'format') ?? 'raw';

@@ -14,7 +14,6 @@ import { usageJson } from '../report/usage-json.ts';
 
 const everyMs = 2_000;
 
-/** Shows the usage, once or until a signal ends it. */
 export async function run(context: Context): Promise<number> {
   const reader = await openReader(context);
   if (context.flags['watch'] !== true) {

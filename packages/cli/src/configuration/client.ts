@@ -67,7 +67,6 @@ export function statesLimit(env: Environment): boolean {
   return ['SERVICE_AUTH_TOKEN_LIMIT', 'SERVICE_AUTH_RESERVE'].some((name) => env[name]);
 }
 
-/** The name of this program in the record. */
 export function instanceOf(env: Environment): string {
   return env['SERVICE_AUTH_INSTANCE'] ?? `service-auth@${hostname()}`.slice(0, 64);
 }

@@ -13,7 +13,6 @@ import { variables } from './options.ts';
 /** Variables by their names. An empty variable counts as missing. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Variables with what was wrong with them. */
 export interface ReadEnvironment {
   readonly env: Environment;
   readonly problems: readonly string[];
@@ -24,10 +23,8 @@ export function audiencesOf(env: Environment): readonly string[] {
   return [...new Set((env[variables.audience] ?? '').split(/\s+/).filter(Boolean))];
 }
 
-/** The addresses of the authorization server, and the client. */
 type Owner = { readonly [Name in 'authUrl' | 'tokenEndpoint' | 'issuer']: string | undefined } & { clientId: string };
 
-/** Returns whose record a configuration means. */
 export function ownerOf(env: Environment): Owner {
   const { authUrl, tokenEndpoint, issuer, clientId } = variablesOfCore;
   return {

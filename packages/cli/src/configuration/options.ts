@@ -33,7 +33,6 @@ const table = {
 
 type Name = keyof typeof table;
 
-/** The variable for which an option stands. */
 export const variables: Readonly<Record<Name, string>> = each(([key]) => variablesOfCore[key]);
 
 /** No secret has an option: others can read arguments. */

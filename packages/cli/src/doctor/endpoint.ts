@@ -6,23 +6,12 @@ import { type Diagnosis, failure, ok, warning } from '../stores/diagnosis.ts';
 
 const timeoutMs = 8_000;
 
-/** What a configuration says of the token endpoint. */
 export interface AskedEndpoint {
   readonly address: string;
-  /** The variable that has the address. */
   readonly variable: 'SERVICE_AUTH_URL' | 'SERVICE_AUTH_TOKEN_ENDPOINT';
   /** True if token requests are forms. If not, they are JSON. */
   readonly takesForms: boolean;
-  /** Further headers of a token request. */
   readonly headers: Readonly<Record<string, string>> | undefined;
-}
-
-interface Answered {
-  readonly status: number;
-  readonly redirects: boolean;
-  /** The `error` of the answer (RFC 6749 section 5.2). */
-  readonly error: string | undefined;
-  readonly temporaryCause: TemporaryCause | undefined;
 }
 
 /** Asks the token endpoint without credentials, which cannot cost a token. */
@@ -56,12 +45,9 @@ export async function examineEndpoint(endpoint: AskedEndpoint): Promise<Diagnosi
     const temporaryCause = temporaryCauseOf({ status, headers: response.headers, body: text }, text);
     const says = error === undefined ? status : `${status} ${error}`;
     const answered = `${shown} answers ${says} to a request without credentials, in ${ms} ms`;
-    return judged(answered, { status, redirects, error, temporaryCause }, endpoint);
+    return judged(answered, status, redirects, error, temporaryCause, endpoint);
   } catch (error) {
-    if (isServiceAuthError(error)) {
-      const answer = { status: 200, redirects: false, error: undefined, temporaryCause: undefined };
-      return judged(`${shown} answers with a long text`, answer, endpoint);
-    }
+    if (isServiceAuthError(error)) return notRefused(`${shown} answers with a long text`);
     const isDirect = url.protocol === 'http:' && isLoopback(url);
     return unreachable(shown, error, isDirect);
   }
@@ -79,8 +65,14 @@ function errorIn(text: string): string | undefined {
   }
 }
 
-function judged(answered: string, answer: Answered, { variable, takesForms }: AskedEndpoint): Diagnosis {
-  const { status, redirects, error, temporaryCause } = answer;
+function judged(
+  answered: string,
+  status: number,
+  redirects: boolean,
+  error: string | undefined,
+  temporaryCause: TemporaryCause | undefined,
+  { variable, takesForms }: AskedEndpoint,
+): Diagnosis {
   if (error === 'unsupported_grant_type' && takesForms) {
     const advice = 'does the provider offer this grant (RFC 6749, section 4.4), at this address?';
     return failure(`${answered}: there is no client-credentials grant`, advice);
@@ -110,6 +102,10 @@ function judged(answered: string, answer: Answered, { variable, takesForms }: As
     const advice = `set ${variable} to the address to which it redirects; core follows no redirect with credentials.`;
     return failure(`${answered}: it redirects`, advice);
   }
+  return notRefused(answered);
+}
+
+function notRefused(answered: string): Diagnosis {
   return warning(`${answered}, where it should refuse`, 'is this a proxy or a login page?');
 }
 

@@ -5,16 +5,11 @@ import { few, lifetimeMs, spentIn, stepsOf, usualIntervalMs } from './journal.ts
 
 const shortMs = 45 * 60_000;
 
-/** Issuances to processes that found no usable token, though one was issued shortly before. */
-interface NeedlessStarts {
-  /** Those of instances that did so again and again. */
-  readonly repeated: readonly (readonly Issuance[])[];
-  /** Those of all other instances. */
-  readonly single: readonly Issuance[];
-}
-
-/** A name that has a tenth of them is one program. Names that come a few times each are jobs. */
-function needlessStarts(usage: Usage): NeedlessStarts {
+/**
+ * Issuances to processes that found no usable token, though one was issued shortly before. A name
+ * that has a tenth of them is one program. Names that come a few times each are jobs.
+ */
+function needlessStarts(usage: Usage) {
   const cold = stepsOf(usage)
     .filter(({ issuance, afterMs = Number.POSITIVE_INFINITY }) => {
       // Nobody knows how long tokens lived that are all gone.
@@ -57,7 +52,6 @@ const restarts: Rule = (usage) => {
   };
 };
 
-/** Many programs that do not find each other's token. */
 const differentKeys: Rule = (usage) => {
   const { single: series } = needlessStarts(usage);
   const groups = grouped(series, ({ instance }) => instance);
@@ -82,5 +76,4 @@ const differentKeys: Rule = (usage) => {
   };
 };
 
-/** The rules about programs that start and find no token. */
 export const coldRules: readonly Rule[] = [restarts, differentKeys];

@@ -6,20 +6,11 @@ import { audiencesIn, culprits, isPartial, listed } from '../report/whose.ts';
 import type { Finding } from './finding.ts';
 import { usualIntervalMs } from './journal.ts';
 
-/** Whether the tokens of a finding go on being spent, and how many a window takes then. */
-interface Course {
-  readonly firstAt: number;
-  readonly latestAt: number;
-  readonly goesOn: boolean;
-  /** Undefined: there are too few of them, or something else bounds them. */
-  readonly perWindow: number | undefined;
-}
-
-function courseOf(
-  { about = [], series = about, isBounded }: Finding,
-  { windowMs }: Usage,
-  now: number,
-): Course | undefined {
+/**
+ * Whether the tokens of a finding go on being spent, and how many a window takes then. Undefined:
+ * there are too few of them, or something else bounds them.
+ */
+function courseOf({ about = [], series = about, isBounded }: Finding, { windowMs }: Usage, now: number) {
   const instants = series.map(({ at }) => at).sort((a, b) => b - a);
   const [latestAt] = instants;
   if (latestAt === undefined) return undefined;

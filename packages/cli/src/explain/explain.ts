@@ -16,7 +16,6 @@ const causes: Readonly<Record<Hold['kind'], Cause | undefined>> = {
   renewal: undefined,
 };
 
-/** The holds of which no finding tells. */
 export function otherHolds({ holds }: Usage, findings: readonly Finding[]): readonly Hold[] {
   return holds.filter(({ kind }) => findings.every(({ cause }) => cause !== causes[kind]));
 }

@@ -1,12 +1,9 @@
 import type { Failure, Issuance, Usage } from '../report/usage.ts';
 
-/** The facts that the rules know besides the usage. */
 export interface Circumstances {
   /** Epoch milliseconds of this machine's clock. */
   readonly now: number;
-  /** The audiences of the configuration. */
   readonly audiences: readonly string[];
-  /** The failures in a row that the record remembers. */
   readonly failures: readonly Failure[];
   /** What people call the settings of the client. Default: the provider's settings. */
   readonly settings?: string | undefined;
@@ -18,7 +15,6 @@ export interface Finding {
   readonly cause: Cause;
   /** A few words for monitoring. It tells only of causes that have a series. */
   readonly short?: string;
-  /** The evidence of the record, in sentences. */
   readonly evidence: string;
   readonly remedy: string;
   /** The share of the tokens that it explains, from 0 to 1. More than 1: it refuses callers now. */

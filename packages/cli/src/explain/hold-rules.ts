@@ -13,26 +13,18 @@ import {
 } from '../report/whose.ts';
 import type { Circumstances, Rule } from './finding.ts';
 
-/** The hold of one kind. Undefined: there is none. */
 export function holdOf({ holds }: Usage, kind: Hold['kind']): Hold | undefined {
   return holds.find((hold) => hold.kind === kind);
 }
 
-/** The failures in a row of one kind that the record remembers. */
 export function failureOf(failures: readonly Failure[], kind: Failure['kind']): Failure | undefined {
   return failures.find((failure) => failure.kind === kind);
 }
 
-/** A hold, or failures in a row whose wait is over and after which no token was issued. */
-interface Trouble {
-  readonly count: number;
-  readonly status: number | undefined;
-  readonly audience: string | undefined;
-  /** Undefined: the wait is over. */
-  readonly until: number | undefined;
-}
-
-function troubleOf(usage: Usage, { failures, now }: Circumstances, kind: Failure['kind']): Trouble | undefined {
+/**
+ * A hold, or failures in a row after which no token was issued. Without `until` their wait is over.
+ */
+function troubleOf(usage: Usage, { failures, now }: Circumstances, kind: Failure['kind']) {
   const hold = holdOf(usage, kind);
   const own = failures.filter((found) => found.kind === kind);
   const failure = own.find(({ audience }) => !hold || audience === hold.audience) ?? own[0];
@@ -86,7 +78,6 @@ const credentialsRejected: Rule = (usage, circumstances) => {
   };
 };
 
-/** The provider counts more than the record does. */
 const otherPrograms: Rule = (usage, circumstances) => {
   const { used, limit, windowMs, foreign = 0, newRecord } = usage;
   const trouble = used < limit * 0.9 ? troubleOf(usage, circumstances, 'rate_limited') : undefined;
@@ -108,7 +99,6 @@ const otherPrograms: Rule = (usage, circumstances) => {
   };
 };
 
-/** How to see whether the token endpoint works. */
 function askFirst({ counts }: Usage): string {
   return counts
     ? 'Run service-auth doctor: with --issue it asks the endpoint, and without it only looks at the rest, because each request counts.'
@@ -132,12 +122,10 @@ function hintOn(status: number | undefined): string {
     : 'Its answer was no usable token: is there a proxy or a login page in front of it?';
 }
 
-/** What to do about programs that end while they ask. */
 function whyProgramsEnd(usage: Usage): string {
   return `${askFirst(usage)} If the endpoint does not answer, programs wait for up to timeoutMs (30 s) and are killed meanwhile: fix the endpoint. If it answers at once, see why they ended: exit code 137 or OOMKilled, the time-out of a job, a liveness probe. Give them more than timeoutMs before they are killed, and call close() at the end.`;
 }
 
-/** The token endpoint does not work now. */
 const outage: Rule = (usage, circumstances) => {
   const trouble = troubleOf(usage, circumstances, 'backoff');
   if (!trouble) return undefined;
@@ -208,5 +196,4 @@ const deaths: Rule = (usage, circumstances) => {
   };
 };
 
-/** The rules about failures of the token endpoint and of those who ask it. */
 export const holdRules: readonly Rule[] = [credentialsRejected, otherPrograms, outage, deaths];

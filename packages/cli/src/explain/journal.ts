@@ -14,7 +14,6 @@ export function spentIn(usage: Usage): string {
   return `of the ${isPartial(usage) ? 'newest ' : ''}${counted(issuances.length, 'token')} of the last ${windowName(windowMs)}`;
 }
 
-/** An issuance with the one before it for the same audience. */
 export interface Step {
   readonly issuance: Issuance;
   /** The time since the one before. Undefined: it is the first. */

@@ -10,7 +10,6 @@ const insteadOf: Readonly<Record<string, string>> = {
   headers: 'Set SERVICE_AUTH_HEADERS or SERVICE_AUTH_HEADERS_FILE',
 };
 
-/** The command line, understood. */
 export interface Invocation {
   /** Undefined: none was named. */
   readonly command: Command | undefined;

@@ -1,13 +1,10 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** An option of the command line. */
 export interface Option {
   /** The placeholder of the value in the help. Undefined: the option takes no value. */
   readonly value?: string;
   readonly text: string;
-  /** The letter of the short form. */
   readonly short?: string;
-  /** The option may be given several times. */
   readonly multiple?: boolean;
 }
 
@@ -18,7 +15,6 @@ export interface Command {
   /** One word, or two: `record export`. */
   readonly name: string;
   readonly summary: string;
-  /** More about it, for its help. */
   readonly details?: string;
   /** What must follow the name: `FILE`. */
   readonly operands?: readonly string[];
@@ -40,7 +36,6 @@ export type Flags = Readonly<Record<string, string | true | readonly string[] | 
 /** Standard output. It has a size where it is a terminal, and emits `resize`. */
 export type Terminal = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
 
-/** Everything that a command reads and writes. */
 export interface Context {
   readonly flags: Flags;
   readonly operands: readonly string[];

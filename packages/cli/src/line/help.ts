@@ -3,7 +3,6 @@ import { wrapped as linesOf } from './wrapped.ts';
 
 const width = 100;
 
-/** The help of the program: what it is for, and its commands. */
 export function programHelp(commands: readonly Command[], everywhere: Command): string {
   const longest = Math.max(...commands.map(({ name }) => name.length));
   return [

@@ -73,7 +73,6 @@ function refusedAudiences({ holds, tokens, refusedBecause }: Usage): readonly st
   return [...new Set(audiences)].filter((audience) => !served.has(audience));
 }
 
-/** Says who is refused until when, and why. */
 function refusal(usage: Usage, now: number): string {
   const { refusedUntil = now } = usage;
   const held = refusedAudiences(usage);
@@ -96,7 +95,6 @@ export function allowance(usage: Usage, now: number): string {
   return newRecord ? `${counted(newRecord.allowed, countedBy(usage))} until ${instant(newRecord.until, now)}` : '';
 }
 
-/** Says why those callers are refused. */
 export function becauseOf(usage: Usage, now: number): string {
   const { refusedBecause, newRecord } = usage;
   if (refusedBecause === 'full') return 'the record has no room for the token of another audience';

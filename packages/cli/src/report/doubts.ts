@@ -9,7 +9,6 @@ import { audiencesIn, isCorrected, listed, rejectionOf, unsettledInRow } from '.
  */
 export interface Doubt {
   readonly kind: Failure['kind'];
-  /** The number of failures in a row. */
   readonly count: number;
   /** The audiences that it is about. None: it is about all. */
   readonly audiences: readonly string[];

@@ -16,7 +16,6 @@ import { legend, spenders } from './spenders.ts';
 import { type Colour, clockTime, coloured, cut, duration, instant, type Style, table, together, zone } from './text.ts';
 import type { Failure, Usage } from './usage.ts';
 
-/** The facts that the screen shows besides the usage. */
 export interface Scene {
   readonly client: string;
   readonly authUrl: string;
@@ -24,7 +23,6 @@ export interface Scene {
   readonly durability: StoreDurability;
   /** False if no program has written anything there. */
   readonly hasRecord: boolean;
-  /** The failures in a row that the record remembers. */
   readonly failures: readonly Failure[];
 }
 
@@ -37,7 +35,6 @@ const durabilities: Readonly<Record<StoreDurability, string>> = {
   replicated: 'may lose its newest writes at a failover',
 };
 
-/** The one screen: where the tokens went, and what can be had now. */
 export function usageScreen(usage: Usage, scene: Scene, style: Style): string[] {
   const { now } = style;
   const { issuances, tokens, holds, resets, warnings } = usage;

@@ -14,7 +14,6 @@ export function isUnbounded({ limit, enforce }: Pick<Usage, 'limit' | 'enforce'>
   return isUnlimited({ limit }) || enforce === false;
 }
 
-/** Says how many tokens are spent, and of how many if there is a limit. */
 export function spentOf(usage: Usage): string {
   const { used, usable, windowMs } = usage;
   return isUnlimited(usage)
@@ -22,7 +21,6 @@ export function spentOf(usage: Usage): string {
     : `${used} of ${counted(usable, `usable ${countedBy(usage)}`)} spent`;
 }
 
-/** The tokens that are left for resets alone. */
 export function keptForResets({ available }: Usage): number {
   return Math.max(0, available.reset - available.cold);
 }
@@ -83,7 +81,6 @@ export function quotaSentences({ quota = [] }: Usage, now: number): string {
   return sentences.join(' ');
 }
 
-/** When the newest token was spent, by whom and why. */
 export function lastSpent({ issuances, underWay }: Usage, now: number): string {
   const [newest] = issuances;
   if (!newest) return 'No token was spent.';
@@ -93,7 +90,6 @@ export function lastSpent({ issuances, underWay }: Usage, now: number): string {
   return underWay > 0 ? `A request is under way since ${who}.` : `The last request, of unknown outcome, was at ${who}.`;
 }
 
-/** When the next tokens leave the window. */
 export function nextSlots(usage: Usage, now: number): string {
   const { issuances, windowMs, nextFreeAt, pending } = usage;
   if (nextFreeAt === undefined) return '';
@@ -110,7 +106,6 @@ export function nextSlots(usage: Usage, now: number): string {
   return `The next ${countedBy(usage)} leaves the window at ${instant(nextFreeAt, now)}${others}; ${counts}.`;
 }
 
-/** Says what a hold means, and until when. */
 export function holdSentence(hold: Hold, now: number): string {
   const { kind, until, audience, status } = hold;
   const answered = status === undefined ? 'did not answer' : `answered ${status}`;

@@ -11,7 +11,6 @@ const meanings: Readonly<Record<(typeof reasons)[number], string>> = {
   reset: 'the token before was reset',
 };
 
-/** Explains the reasons that occur. */
 export function legend({ issuances }: Usage): string {
   const found = reasons.filter((reason) => issuances.some((issuance) => issuance.reason === reason));
   return `${found.map((reason) => `${reason}: ${meanings[reason]}`).join('; ')}.`;

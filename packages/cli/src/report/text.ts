@@ -69,7 +69,6 @@ export function instant(at: number, now: number): string {
   return `${clockTime(at, now)} (${at >= now ? `in ${duration(at - now)}` : `${duration(now - at)} ago`})`;
 }
 
-/** The length of a window as people say it. */
 export function windowName(windowMs: number): string {
   if (windowMs % day === 0 && windowMs > day) return `${windowMs / day} days`;
   return windowMs % hour === 0 ? `${windowMs / hour} h` : duration(windowMs);

@@ -43,7 +43,6 @@ export function culprits(issuances: readonly Issuance[]): string {
   return `${groups.length} instances${groups.length <= 3 ? ': ' : ', such as '}${joined(some)}`;
 }
 
-/** A failure by the clock of this machine. */
 export function byOwnClock(failure: Failure, { storeAheadMs }: Usage): Failure {
   const { retryAt, failedAt, tokenExpiresAt } = failure;
   const local = (at: number | undefined) => at && at - storeAheadMs;

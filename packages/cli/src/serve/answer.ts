@@ -28,7 +28,6 @@ export function invalidRequest(description: string): Answer {
   return refusal(400, 'invalid_request', description);
 }
 
-/** An answer without a body. */
 export function empty(status: number, headers: Readonly<Record<string, string>> = {}): Answer {
   return { status, headers: { 'cache-control': 'no-store', ...headers }, body: '' };
 }

@@ -11,7 +11,6 @@ import { audienceOf, invalidTarget, readTokenRequest } from './token-request.ts'
 // The kubelet waits for a second.
 const probeWaitsMs = 900;
 
-/** A request that the guards admitted, with its body. */
 interface AdmittedRequest {
   readonly head: RequestHead;
   readonly body: string;
@@ -22,18 +21,14 @@ interface AdmittedRequest {
 
 export interface DoorsOptions {
   readonly clients: Clients;
-  /** The content of the key file. */
   key(): string | undefined;
   /** True from the first signal on. */
   isEnding(): boolean;
-  /** The text of `/metrics` and its media type. */
   metrics(): Promise<{ readonly text: string; readonly type: string }>;
 }
 
-/** Answers a request at a door. */
 export type Answerer = (door: DoorName, request: AdmittedRequest) => Answer | Promise<Answer>;
 
-/** Creates the function that answers at each door. */
 export function createDoors({ clients, key, isEnding, metrics }: DoorsOptions): Answerer {
   const { audiences } = clients;
 
@@ -96,7 +91,6 @@ export function createDoors({ clients, key, isEnding, metrics }: DoorsOptions): 
   return (door: DoorName, request: AdmittedRequest) => doors[door](request);
 }
 
-/** Returns whether the first attempts for all audiences have ended. */
 function withinProbe({ all }: Clients): Promise<boolean> {
   const tried = Promise.all(all.map((kept) => kept.tried)).then(() => true);
   return abortable(tried, AbortSignal.timeout(probeWaitsMs)).catch(() => false);

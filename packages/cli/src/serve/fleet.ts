@@ -21,14 +21,12 @@ export interface Clients {
   readonly auth: ServiceAuth;
   kept(audience: string): KeptToken;
   readonly all: readonly KeptToken[];
-  /** The credentials of the configuration. */
   expected(): ExpectedClient;
   /**
    * Reads the configuration again and takes the client secret of it.
    * @throws UsageError with the problems. The secret is kept then
    */
   rereadSecret(): Promise<void>;
-  /** Begins to ask for the tokens. */
   start(): void;
   close(): Promise<void>;
 }

@@ -14,26 +14,24 @@ import { failureAnswer } from './token-answer.ts';
 const answerWithinMs = 300_000;
 const connectWithinMs = 10_000;
 
-/** Forwards requests to the API. */
 export interface Forwarder {
-  /** Resolves with an answer of this server. Undefined: that of the API is written or streamed. */
-  forward(request: IncomingMessage, response: ServerResponse, forwarded: Forwarded): Promise<Answer | undefined>;
+  /**
+   * Resolves with an answer of this server. Undefined: that of the API is written or streamed.
+   * `signal` aborts when the caller is gone.
+   */
+  forward(
+    request: IncomingMessage,
+    response: ServerResponse,
+    forwarded: { readonly head: RequestHead; readonly signal: AbortSignal; readonly isEnding: () => boolean },
+  ): Promise<Answer | undefined>;
   close(): Promise<void>;
 }
 
-/** An answer of the API, whose body waits. */
 interface UpstreamAnswer {
   readonly status: number;
   /** Names and values in turn. Latin-1 keeps each byte of a value. */
   readonly rawHeaders: readonly string[];
   readonly body: Dispatcher.ResponseData['body'];
-}
-
-interface Forwarded {
-  readonly head: RequestHead;
-  /** Aborts when the caller is gone. */
-  readonly signal: AbortSignal;
-  readonly isEnding: () => boolean;
 }
 
 /**
@@ -58,7 +56,7 @@ export function createForwarder(
     return { status, rawHeaders: headers as unknown as string[], body };
   }
 
-  async function forward(request: IncomingMessage, response: ServerResponse, { head, signal, isEnding }: Forwarded) {
+  const forward: Forwarder['forward'] = async (request, response, { head, signal, isEnding }) => {
     const refused = forwardingRefusal(head);
     if (refused) return refused;
     const path = pathOf(head.target, baseUrl ?? '', auth.covers);
@@ -93,7 +91,7 @@ export function createForwarder(
     } catch (error) {
       return failureOf(error);
     }
-  }
+  };
 
   return { forward, close: () => pool.destroy() };
 }

@@ -8,7 +8,6 @@ const notReturned = new Set(`${hopByHop} proxy-authenticate proxy-authentication
 
 const via = ['Via', '1.1 service-auth'] as const;
 
-/** Returns why a request is not forwarded, judged by its head. */
 export function forwardingRefusal(head: RequestHead): Answer | undefined {
   if (valuesOf(head, 'authorization').length > 0) {
     return invalidRequest('Send no Authorization: the server adds its own, and two would be ambiguous.');
@@ -37,7 +36,6 @@ export function pathOf(target: string, baseUrl: string, covers: (url: string) =>
   return covers(href) ? pathname + search : undefined;
 }
 
-/** Returns whether a request has a body. */
 export function hasBody(head: RequestHead): boolean {
   return (
     valuesOf(head, 'transfer-encoding').length > 0 ||

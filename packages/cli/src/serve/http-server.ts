@@ -22,7 +22,6 @@ const silent = new WeakMap<Server, Set<Socket>>();
 export interface HttpServerOptions {
   readonly entrance: Entrance;
   readonly log: Log;
-  /** The content of the key file. */
   key(): string | undefined;
   isEnding(): boolean;
   readonly answer: Answerer;
@@ -32,7 +31,6 @@ export interface HttpServerOptions {
   answered(door: DoorName | 'api', status: number | 'aborted'): void;
 }
 
-/** Creates a server that does not listen yet. */
 export function createHttpServer(options: HttpServerOptions): Server {
   const sockets = new Set<Socket>();
   const listener = (request: IncomingMessage, response: ServerResponse) => {

@@ -21,7 +21,6 @@ export interface KeptToken {
   leftMs(): number | undefined;
   /** Resolves when the first attempt to get a token has ended. */
   readonly tried: Promise<void>;
-  /** Begins to ask for the token. */
   start(): void;
   stop(): void;
 }

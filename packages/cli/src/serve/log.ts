@@ -20,7 +20,6 @@ function plain(value: unknown): string {
   return typeof value === 'string' && !/^[\x21\x23-\x3c\x3e-\x7e]+$/.test(text) ? printableJson(text) : text;
 }
 
-/** Writes lines to standard error. */
 export interface Log {
   write(level: Level, message: string, fields?: Fields): void;
   info(message: string, fields?: Fields): void;

@@ -17,7 +17,6 @@ export interface Metrics {
   ): Promise<{ readonly text: string; readonly type: string }>;
 }
 
-/** Creates the metrics of one process. */
 export function createMetrics(): Metrics {
   const registers = [new Registry()];
   const [register] = registers as [Registry];

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 
 const maxKeptBytes = 1_048_576;
 
-/** The body of a request while it is streamed. */
 export interface RequestBody {
   readonly chunks: AsyncIterable<Buffer>;
   /** The body, to send it again. Undefined: it is incomplete, or larger than 1 MiB. */

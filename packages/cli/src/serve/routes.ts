@@ -12,7 +12,6 @@ export type DoorName =
   | 'liveness'
   | 'readiness';
 
-/** A path that the server answers itself. */
 export interface Door {
   readonly name: DoorName;
   readonly path: string;
@@ -47,7 +46,6 @@ export function doorOf(target: string, entrance: Entrance): Door | undefined {
   return doors.find((door) => door.path === path && (entrance !== 'observe' || door.observable));
 }
 
-/** The query of a request target. */
 export function queryOf(target: string): URLSearchParams {
   const start = target.indexOf('?');
   return new URLSearchParams(start === -1 ? '' : target.slice(start + 1));

@@ -22,7 +22,6 @@ const clock: Clock = {
   },
 };
 
-/** Serves tokens on this machine until a signal ends it. */
 export async function run(context: Context): Promise<number> {
   // Without a listener this signal would end the program.
   let isDue = false;

@@ -6,7 +6,6 @@ import { day, durationMs } from '../line/units.ts';
 import type { LogFormat } from './log.ts';
 import type { Entrance } from './request-head.ts';
 
-/** Where a server listens. */
 export type Place =
   | { readonly entrance: Entrance; readonly host: string; readonly port: number; readonly path?: never }
   | { readonly entrance: Entrance; readonly path: string };
@@ -66,7 +65,6 @@ function addPlace(entrance: 'network' | 'observe', text: string, places: Place[]
   else places.push({ entrance, host: host.replace(/^\[|\]$/g, ''), port: number });
 }
 
-/** Reads the number of a port. Undefined: it is none. */
 export function portOf(text: string): number | undefined {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
 }

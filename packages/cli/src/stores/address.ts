@@ -20,7 +20,6 @@ export interface OpenedStore {
 
 /** A place of a store, beside that of the configuration, that has a record of the same client. */
 export interface OtherPlace {
-  /** The name of the prefix or table. */
   readonly name: string;
   /** The parameter of the address of a store that leads to it, such as `prefix=nightly:`. */
   readonly parameter: string;
@@ -37,7 +36,6 @@ export interface OtherPlaces {
   readonly addressOf: (parameter: string) => string | undefined;
 }
 
-/** A place of its own in a store. */
 export interface Trial {
   readonly store: Store;
   remove(): Promise<unknown>;

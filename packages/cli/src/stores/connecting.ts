@@ -1,7 +1,6 @@
 import type { Store, StoreCallOptions } from '@service-auth/core';
 import { abortable } from '@service-auth/core/store';
 
-/** An open connection of a store. */
 export interface Connection {
   readonly store: Store;
   /** True if it can be used after this error: a server that refuses a command still answers. */

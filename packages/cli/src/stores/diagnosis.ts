@@ -2,7 +2,6 @@
 export interface Diagnosis {
   readonly state: 'ok' | 'warning' | 'failure';
   readonly message: string;
-  /** Advice for the reader. */
   readonly advice?: string | undefined;
 }
 

@@ -9,7 +9,6 @@ import { importFromHere, told } from './from-here.ts';
 interface StorePackage {
   dynamodbStore(client: object, options: { table: string }): Store;
 }
-/** The part of the AWS SDK that is used. */
 interface Sdk {
   readonly DynamoDBClient: new (settings: { region?: string }) => object;
 }

@@ -30,9 +30,7 @@ export function explainingStore(
   return { ...store, load };
 }
 
-/** What a kind of database says about its connections. */
 export interface ConnectionErrors {
-  /** The name of the errors. */
   readonly name: string;
   readonly host: string;
   /** What to do about a certificate that no known authority has signed. */

@@ -14,7 +14,6 @@ export async function importFromHere(name: string): Promise<unknown> {
   return told(`names the package ${name}, which cannot be loaded`, () => import(address));
 }
 
-/** The address of the module that the package exports. */
 async function addressOf(name: string): Promise<string> {
   const require = createRequire(pathToFileURL(join(process.cwd(), 'package.json')));
   try {

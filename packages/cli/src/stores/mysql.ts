@@ -14,7 +14,6 @@ import { type Diagnosis, ok, takesNoWrites } from './diagnosis.ts';
 import { explained, explainingStore } from './explaining.ts';
 import { importFromHere } from './from-here.ts';
 
-/** The parts of mysql2 that are used. */
 interface Driver {
   createPool(settings: object): Pool;
 }

@@ -5,7 +5,6 @@ export interface Host {
   readonly port: number;
 }
 
-/** An address of Redis, understood. */
 export interface RedisAddress {
   /** One server, several nodes of a cluster or, with `sentinel`, Sentinels. */
   readonly hosts: readonly Host[];
@@ -19,7 +18,6 @@ export interface RedisAddress {
   readonly prefix: string | undefined;
   /** The name under which the Sentinels know the primary server. */
   readonly sentinel: string | undefined;
-  /** The options of each connection. */
   readonly socket: Socket;
 }
 

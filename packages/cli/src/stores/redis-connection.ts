@@ -11,7 +11,6 @@ export interface Node {
   sendCommand(command: string[]): Promise<unknown>;
 }
 
-/** An open connection to one server or to a cluster. */
 export interface RedisConnection extends Connection {
   /** The server, or the primary servers of the cluster. */
   nodes(): Promise<readonly Node[]>;
