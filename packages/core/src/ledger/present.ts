@@ -44,7 +44,7 @@ export interface Present {
    */
   readonly now: number;
   /** True if the store lost the record that this process knows, or went back to an older one. */
-  readonly lost: boolean;
+  readonly isRecordLost: boolean;
   /** The number of tokens that were put back from the memory of this process. */
   readonly restored: number;
   /** The least time by which the store's clock was set back. 0 if it was a minute or less. */
@@ -70,13 +70,14 @@ export function present(
   now: number,
   id: string,
 ): Present {
-  const lost = remembered !== undefined && (loaded?.id !== remembered.id || loaded.sequence < remembered.sequence);
+  const isRecordLost =
+    remembered !== undefined && (loaded?.id !== remembered.id || loaded.sequence < remembered.sequence);
   // Nobody has written the record since this process read it. The instants of an older record, too,
   // are of the clock that this process knows.
   const isSame = remembered !== undefined && loaded?.id === remembered.id && loaded.sequence <= remembered.sequence;
   const onClock = loaded && withClock(loaded, remembered, isSame, now);
   const found = onClock?.record ?? newRecord(id, now);
-  const whole = lost ? restored(found, loaded !== undefined, remembered, isSame, now, id) : found;
+  const whole = isRecordLost ? restored(found, loaded !== undefined, remembered, isSame, now, id) : found;
   const time = Math.max(whole.latestAt, now);
   const gone = whole.spent.filter(({ until }) => until !== undefined && until <= time);
   const record = gone.reduce(lapsed, whole);
@@ -84,10 +85,10 @@ export function present(
   return {
     record: { ...record, latestAt: time },
     now: time,
-    lost,
+    isRecordLost,
     restored: Math.max(0, tokensIn(whole) - tokensIn(found)),
     clockBackMs: onClock?.backMs ?? 0,
-    changed: lost ? !isAlike(record, loaded) : isChanged,
+    changed: isRecordLost ? !isAlike(record, loaded) : isChanged,
   };
 }
 

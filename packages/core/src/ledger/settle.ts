@@ -92,7 +92,7 @@ export function settle(record: LedgerRecord, now: number, reserved: Spent, answe
   if (answer.kind === 'ambiguous') {
     const { status, reason: code } = answer;
     const hint: Hint = { kind: 'unknown', status, code };
-    return known && known.until === undefined ? next : lost(next, now, own, hint, answer.retryAfterMs);
+    return known && known.until === undefined ? next : withLostToken(next, now, own, hint, answer.retryAfterMs);
   }
   // The record has a certain outcome of this request already.
   if (!known || known.issuedAt !== undefined || known.refusedAt !== undefined) return next;
@@ -118,7 +118,7 @@ function withoutLapse(record: LedgerRecord, { id }: Spent, { kind }: Answer): Le
  * dead.
  */
 export function lapsed(record: LedgerRecord, one: Spent): LedgerRecord {
-  return lost(record, one.at, one, { kind: 'died' });
+  return withLostToken(record, one.at, one, { kind: 'died' });
 }
 
 function issued(
@@ -141,7 +141,7 @@ function issued(
 }
 
 /** Nobody knows whether the request brought a token. */
-function lost(record: LedgerRecord, now: number, own: Spent, hint: Hint, retryAfterMs?: number): LedgerRecord {
+function withLostToken(record: LedgerRecord, now: number, own: Spent, hint: Hint, retryAfterMs?: number): LedgerRecord {
   const at = failedAt(record, now, own);
   const row = withRow(record, own, { ...own, until: undefined });
   const counted = { ...row, lost: failuresWith(record.lost, own, at, hint) };

@@ -49,7 +49,7 @@ export class RecordEvents {
    * time of that clock.
    */
   changes(callers: Callers, found: Present, before: Remembered | undefined, storeNow: number): void {
-    if (found.lost) tell(callers, 'ledger_lost', { restored: found.restored });
+    if (found.isRecordLost) tell(callers, 'ledger_lost', { restored: found.restored });
     const backMs = Math.max(found.clockBackMs, before ? before.now + before.minElapsedMs - storeNow : 0);
     const aheadMs = before ? storeNow - before.now - before.maxElapsedMs : 0;
     if (Math.max(backMs, aheadMs) <= tolerableMs) return;

@@ -49,12 +49,12 @@ export function createSettlement(settings: Settings, sharedRecord: SharedRecord)
   }
 
   async function written(reserved: Spent, { answer, from }: Unsettled): Promise<View> {
-    const settled: Intent<undefined> = ({ record, now, ...view }) => ({
+    const settling: Intent<undefined> = ({ record, now, ...view }) => ({
       record: settle(record, now, reserved, adjusted(answer, from, { ...view, record, now })),
       result: undefined,
     });
     // Other processes rarely write in the meantime, so the record is not read again.
-    const { view } = await sharedRecord.commit(settings, settled, true);
+    const { view } = await sharedRecord.commit(settings, settling, true);
     sharedRecord.unsettled?.delete(reserved);
     if (sharedRecord.unsettled?.size === 0) sharedRecord.unsettled = undefined;
     return view;

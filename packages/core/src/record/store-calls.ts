@@ -35,7 +35,7 @@ export class StoreCalls {
   /** The operation that failed last, until it succeeds. */
   failing: 'load' | 'swap' | undefined;
   /** The version of the last swap that lost, and the number of reads that showed it again since. */
-  #lost: { readonly version: string | undefined; reads: number } | undefined;
+  #lostSwap: { readonly version: string | undefined; reads: number } | undefined;
   /**
    * The error of a store that has never answered, and the instant until which callers get it at
    * once.
@@ -56,10 +56,10 @@ export class StoreCalls {
    */
   async load(callers: Callers, tries: number): Promise<StoreSnapshot> {
     const { store } = this.#settings;
-    const lost = this.#lost;
+    const lostSwap = this.#lostSwap;
     const run = async (options: StoreCallOptions) => checked(await store.load(this.key, options));
     const snapshot = await this.#call(callers, 'load', run, tries);
-    if (lost && lost.version === snapshot.version) lost.reads += 1;
+    if (lostSwap && lostSwap.version === snapshot.version) lostSwap.reads += 1;
     return snapshot;
   }
 
@@ -77,10 +77,10 @@ export class StoreCalls {
     const run = async (options: StoreCallOptions) => {
       const change = { expected, version, record: encode() };
       const result = checkedResult(await store.swap(this.key, change, options));
-      const lost = this.#lost;
-      if (result.swapped) this.#lost = undefined;
-      else if (!lost || lost.version !== expected) this.#lost = { version: expected, reads: 0 };
-      else if (lost.reads >= maxStaleReads) throw refusedWrite();
+      const lostSwap = this.#lostSwap;
+      if (result.swapped) this.#lostSwap = undefined;
+      else if (!lostSwap || lostSwap.version !== expected) this.#lostSwap = { version: expected, reads: 0 };
+      else if (lostSwap.reads >= maxStaleReads) throw refusedWrite();
       return result;
     };
     return this.#call(callers, 'swap', run, 1);

@@ -138,9 +138,9 @@ export function startAttempt(
   const ended = outsideRequest(() => run(controller.signal)).finally(onEnd);
   const outcome = abortable(ended, controller.signal);
   // If nobody waits for this attempt, an unhandled rejection would end the process.
-  const settled = outcome.catch(() => {});
+  const withoutFailure = outcome.catch(() => {});
   // Some runtimes throw if no incoming request is being served. The attempt must go on.
-  callIgnoringErrors(waitUntil, settled);
+  callIgnoringErrors(waitUntil, withoutFailure);
   return { outcome, ended, controller, details };
 }
 

@@ -109,16 +109,16 @@ async function send(
   if (result.kind !== 'token') return failed(parts, reservation, result, durationMs);
   const token = await usableTokens.stored(reserved, result.token, view, secret.key, hash);
   const { secretId } = secret.key;
-  const settled = await settlement.enter(reserved, { kind: 'issued', token, secretId, quota: result.quota }, view);
+  const settledView = await settlement.enter(reserved, { kind: 'issued', token, secretId, quota: result.quota }, view);
   const usable = usableTokens.issued(reserved, result.token, sentAt);
-  reportIssuance(settings, reasonOf(reserved), usable, result.token, settled, durationMs);
-  reportQuota(parts, result, reserved, settled);
-  const { record } = settled;
+  reportIssuance(settings, reasonOf(reserved), usable, result.token, settledView, durationMs);
+  reportQuota(parts, result, reserved, settledView);
+  const { record } = settledView;
   if (resetUpTo(record, name) >= generation) return undefined;
   // The new token expires before the token that it was to replace.
   const present = tokenOf(record, name, keyId);
   const isVain = attempt.reason === 'refresh' && present !== undefined && present.id === attempt.cached?.token.id;
-  if (isVain) return keepUntil(parts, present.renewAfter ?? 0, settled);
+  if (isVain) return keepUntil(parts, present.renewAfter ?? 0, settledView);
   if (!isAlive(usable, instantOf(clock))) throw expiredOnArrival();
   return { kind: 'token', usable, before: isGood(record, name, attempt.cached) };
 }
@@ -137,19 +137,19 @@ async function failed(
 ): Promise<AttemptResult> {
   const { settings, settlement } = parts;
   const { secretId } = secret.key;
-  const settled = await settlement.enter(reserved, { ...result, secretId }, view);
-  const denial = denialAfter(result, settled, { ...reserved, secretId });
+  const settledView = await settlement.enter(reserved, { ...result, secretId }, view);
+  const denial = denialAfter(result, settledView, { ...reserved, secretId });
   const { status, error, tokenType } = result;
   // An endpoint may repeat the secret anywhere.
   const repeats = secret.value !== '' && tokenType?.includes(secret.value);
-  const failure = errorOf(settings, denial, settled, { error, tokenType: repeats ? undefined : tokenType });
+  const failure = errorOf(settings, denial, settledView, { error, tokenType: repeats ? undefined : tokenType });
   const { code, retryAt } = failure;
   const ambiguous = result.kind === 'ambiguous';
   const reason = ambiguous ? (result.reason as TokenResponseReason | undefined) : undefined;
   settings.emit('token_request_failed', { code, status, error, reason, ambiguous, retryAt, durationMs });
-  reportQuota(parts, result, reserved, settled);
+  reportQuota(parts, result, reserved, settledView);
   if (attempt.reason === 'cold' || attempt.reason === 'expired') throw failure;
-  return keepUntil(parts, denial.retryAt, settled);
+  return keepUntil(parts, denial.retryAt, settledView);
 }
 
 /**

@@ -33,7 +33,7 @@ describe('a record that fits what is known', () => {
   test('is taken as it is', () => {
     for (const seen of [undefined, seenAt(known, noon), seenAt({ ...known, sequence: 8 }, noon)]) {
       const { record, ...rest } = shown(known, seen);
-      expect(rest).toEqual({ now: noon, lost: false, restored: 0, clockBackMs: 0, changed: false });
+      expect(rest).toEqual({ now: noon, isRecordLost: false, restored: 0, clockBackMs: 0, changed: false });
       expect(record).toEqual(known);
     }
   });
@@ -49,7 +49,7 @@ describe('a record that fits what is known', () => {
 
   test('that nobody has written yet begins now, and nothing of it needs to be written', () => {
     expect(shown(undefined)).toEqual({
-      ...{ now: noon, lost: false, restored: 0, clockBackMs: 0, changed: false },
+      ...{ now: noon, isRecordLost: false, restored: 0, clockBackMs: 0, changed: false },
       record: newRecord('new record', noon),
     });
   });
@@ -70,7 +70,7 @@ describe('a request whose process did not report in time', () => {
 describe('a record that was lost', () => {
   test('is put back, with its token, and allows few tokens at first', () => {
     const found = shown(undefined, seenAt(known, noon));
-    expect(found).toMatchObject({ lost: true, restored: 100, changed: true });
+    expect(found).toMatchObject({ isRecordLost: true, restored: 100, changed: true });
     expect(found.record).toMatchObject({ id: 'new record', completeSince: noon, sequence: 0, tokens: [token] });
     expect(used(found.record, noon, usual)).toBe(100);
   });
@@ -80,7 +80,7 @@ describe('a record that was lost', () => {
     const begun = recordWith([row], { id: 'other', sequence: 3, completeSince: noon - minute });
     const seen = seenAt(known, noon - 2 * minute, 2 * minute);
     const found = shown(begun, seen);
-    expect(found).toMatchObject({ lost: true, restored: 100, changed: true });
+    expect(found).toMatchObject({ isRecordLost: true, restored: 100, changed: true });
     expect(found.record).toMatchObject({ id: 'other', completeSince: noon - minute });
     expect(used(found.record, noon, usual)).toBe(101);
     const again = shown(written(found.record), seen);
@@ -90,7 +90,7 @@ describe('a record that was lost', () => {
   test('and went back to an older state gets another id, and may miss what others wrote', () => {
     const older = recordWith(spent.slice(0, 40), { sequence: 4 });
     const found = shown(older, seenAt(known, noon));
-    expect(found).toMatchObject({ lost: true, restored: 60 });
+    expect(found).toMatchObject({ isRecordLost: true, restored: 60 });
     expect(found.record).toMatchObject({ id: 'new record', completeSince: noon });
     expect(used(found.record, noon, usual)).toBe(100);
     // So does a copy of it that somebody went on with since.
@@ -99,8 +99,8 @@ describe('a record that was lost', () => {
   });
 
   test('when the clock lost five minutes, too, has what was known as if it were younger', () => {
-    const { record, lost } = shown(undefined, seenAt(known, noon), noon - 5 * minute);
-    expect(lost).toBe(true);
+    const { record, isRecordLost } = shown(undefined, seenAt(known, noon), noon - 5 * minute);
+    expect(isRecordLost).toBe(true);
     expect(record.spent).toEqual(spent);
     expect(record.tokens[0]?.expiresAt).toBe(token.expiresAt - 5 * minute);
   });
@@ -219,7 +219,7 @@ describe('a clock that was set back by five hours', () => {
 
   test('moves everything back by the latest instant of the record', () => {
     const found = shown(known, undefined, now);
-    expect(found).toMatchObject({ now, clockBackMs: 5 * hour, changed: true, lost: false });
+    expect(found).toMatchObject({ now, clockBackMs: 5 * hour, changed: true, isRecordLost: false });
     expect(found.record.spent.map(({ at }) => at)).toEqual(spent.map(({ at }) => at - backMs));
     expect(found.record).toMatchObject({ latestAt: now, completeSince: noon - 30 * day - backMs });
     // Nobody knows how much life the token has left.
