@@ -28,15 +28,15 @@ export async function examineEndpoint(endpoint: AskedEndpoint): Promise<Diagnosi
   const startedAt = performance.now();
   try {
     const signal = AbortSignal.timeout(timeoutMs);
-    // As core sends its token requests: without a proxy to loopback.
-    const send = fetchTransport();
-    const response = await send({
+    const request = {
       url: endpoint.address,
       method: 'POST',
       headers: Object.fromEntries(headers),
       body,
       signal,
-    });
+    } as const;
+    // As core sends its token requests: without a proxy to loopback.
+    const response = await fetchTransport()(request);
     const ms = Math.round(performance.now() - startedAt);
     const { status } = response;
     const redirects = (response.headers as Headers).get('location') !== null || (status >= 300 && status < 400);

@@ -1,5 +1,5 @@
 import { settingsOfProvider } from '../configuration/environment.ts';
-import { doubtsOf, forAudiences } from '../report/doubts.ts';
+import { forAudiences, openFailures } from '../report/doubts.ts';
 import { asksToWait, counted, countedBy, instant, windowName } from '../report/text.ts';
 import type { Failure, Hold, Issuance, Usage } from '../report/usage.ts';
 import {
@@ -28,7 +28,7 @@ function troubleOf(usage: Usage, { failures, now }: Circumstances, kind: Failure
   const hold = holdOf(usage, kind);
   const own = failures.filter((found) => found.kind === kind);
   const failure = own.find(({ audience }) => !hold || audience === hold.audience) ?? own[0];
-  const isOpen = doubtsOf(usage, failures, now).some((doubt) => doubt.kind === kind);
+  const isOpen = openFailures(usage, failures, now).some((open) => open.kind === kind);
   if (!hold && !isOpen) return undefined;
   const { count = 1, status = hold?.status, audience = hold?.audience } = failure ?? {};
   return { count, status, audience, until: hold?.until };
@@ -37,19 +37,14 @@ function troubleOf(usage: Usage, { failures, now }: Circumstances, kind: Failure
 const credentialsRejected: Rule = (usage, circumstances) => {
   const { failures, now, audiences: configured, settings = settingsOfProvider } = circumstances;
   const holds = usage.holds.filter((hold) => hold.kind === 'credentials' && !isCorrected(hold, usage));
-  const isOver = ({ audience }: Failure) => holds.every((hold) => hold.audience !== audience);
-  const local = failures.filter(({ kind }) => kind === 'credentials').filter((failure) => !isCorrected(failure, usage));
-  const doubts = doubtsOf(usage, failures, now).filter(({ kind }) => kind === 'credentials');
-  const over = local.filter((failure) => {
-    const isOpen = doubts.some(({ audiences }) => audiences.includes(failure.audience ?? ''));
-    return isOpen && isOver(failure);
-  });
+  const open = openFailures(usage, failures, now).filter(({ kind }) => kind === 'credentials');
+  const over = open.filter(({ audience }) => holds.every((hold) => hold.audience !== audience));
   const found = [...holds, ...over];
   if (found.length === 0) return undefined;
   const audiences = [...new Set(found.flatMap(({ audience }) => audience ?? []))];
   const rejections = [...new Set(found.map((each) => rejectionOf(each, now)))].join('; ');
   const isServed = usage.tokens.some(({ audience }) => audiences.includes(audience));
-  const own = local.find(({ tokenExpiresAt }) => tokenExpiresAt !== undefined);
+  const own = open.find(({ tokenExpiresAt }) => tokenExpiresAt !== undefined);
   const others = own
     ? ` The programs with these credentials have a token until ${instant(own.tokenExpiresAt ?? 0, now)}, so the secret was withdrawn since, or one of them has another one.`
     : isServed
@@ -62,7 +57,7 @@ const credentialsRejected: Rule = (usage, circumstances) => {
       ? 'The wait after that is over, and no program has tried these credentials since.'
       : `The same secret is tried again after ${instant(nextTryAt(mine.length > 0 ? mine : holds), now)}; another secret at once.`;
   const retry = holds.length === 0 ? '' : ' Then service-auth retry ends the wait.';
-  const about = local.filter(({ audience = '' }) => audiences.includes(audience));
+  const about = open.filter(({ audience = '' }) => audiences.includes(audience));
   // An audience that is not granted is the likely cause.
   const isOfRequest = about.length > 0 && about.every((failure) => failure.about === 'request');
   return {

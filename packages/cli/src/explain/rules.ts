@@ -1,7 +1,7 @@
 import { countsForMs } from '@service-auth/core/record';
 import { minute } from '../line/units.ts';
 import { allowance } from '../report/availability.ts';
-import { doubtsOf } from '../report/doubts.ts';
+import { openFailures } from '../report/doubts.ts';
 import { counted, countedBy, duration, instant, ranked, windowName } from '../report/text.ts';
 import { audiencesIn, listed, unsettled } from '../report/whose.ts';
 import { coldRules } from './cold-rules.ts';
@@ -41,7 +41,7 @@ const storm: Rule = (usage, { now, failures }) => {
   const deaths = new Set(dyingTokens(usage, { now, failures, audiences: [] })?.series);
   const rejected = stepsOf(usage).filter(({ issuance }) => issuance.reason === 'rejected' && !deaths.has(issuance));
   const hold = holdOf(usage, 'rejections');
-  const isDoubted = doubtsOf(usage, failures, now).some(({ kind }) => kind === 'rejections');
+  const isDoubted = openFailures(usage, failures, now).some(({ kind }) => kind === 'rejections');
   if (rejected.length < few(usage) && !(isDoubted && rejected.length > 0)) return undefined;
   const series = rejected.map(({ issuance }) => issuance);
   const soon = rejected.filter(({ afterMs }) => afterMs !== undefined && afterMs <= 5 * minute).length;

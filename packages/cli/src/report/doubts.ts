@@ -16,9 +16,9 @@ export interface Doubt {
   readonly text: string;
 }
 
-/** Returns what a caller has to fear, although the limit has room. */
-export function doubtsOf(usage: Usage, failures: readonly Failure[], now: number): Doubt[] {
-  const found = failures.filter((failure) => {
+/** Returns the failures in a row that somebody may still have. */
+export function openFailures(usage: Usage, failures: readonly Failure[], now: number): Failure[] {
+  return failures.filter((failure) => {
     const { kind, count, retryAt, audience } = failure;
     // Somebody who still had the trouble would have tried again within this time. The other kinds
     // end with the next token.
@@ -28,7 +28,11 @@ export function doubtsOf(usage: Usage, failures: readonly Failure[], now: number
     if (kind === 'rejections') return isRecent && count > 1;
     return audience === undefined || isRecent;
   });
-  const doubts = found.flatMap((failure) => doubtsAbout(failure, usage, now));
+}
+
+/** Returns what a caller has to fear, although the limit has room. */
+export function doubtsOf(usage: Usage, failures: readonly Failure[], now: number): Doubt[] {
+  const doubts = openFailures(usage, failures, now).flatMap((failure) => doubtsAbout(failure, usage, now));
   // One audience has a state for each key.
   return [...new Map(doubts.map((doubt) => [doubt.text, doubt])).values()];
 }

@@ -39,6 +39,14 @@ export interface ConnectionErrors {
   readonly advices: Readonly<Record<string, string>>;
 }
 
+/** What a host did. */
+export const wrongPassword = 'did not accept the user and password of SERVICE_AUTH_STORE.';
+
+/** What to ask about a host that does not answer. */
+export function isItThere(host: string): string {
+  return `is ${host} the right address, and does it listen there?`;
+}
+
 /**
  * Adds advice to an error of a connection. Core shows the name, the code and the advice. The store
  * knows what to do about other errors.
@@ -49,6 +57,6 @@ export function explained(error: unknown, { name, host, remedy, advices }: Conne
   const known = certificate ? `: ${certificate}` : advices[code || message] && ` ${advices[code || message]}`;
   const isSystem = /^E(?!R_)[A-Z_]+$/.test(code);
   if (!known && !isSystem) return error;
-  const advice = known ? `${host}${known}` : `is ${host} the right address, and does it listen there?`;
+  const advice = known ? `${host}${known}` : isItThere(host);
   return Object.assign(new Error('failed'), { name, ...(code && { code }), advice });
 }

@@ -11,12 +11,9 @@ import {
 } from './address.ts';
 import { type Connection, connectingStore } from './connecting.ts';
 import { type Diagnosis, ok, takesNoWrites } from './diagnosis.ts';
-import { explained, explainingStore } from './explaining.ts';
+import { explained, explainingStore, wrongPassword } from './explaining.ts';
 import { importFromHere } from './from-here.ts';
 
-interface Driver {
-  createPool(settings: object): Pool;
-}
 interface Pool extends MysqlPool {
   end(done: () => void): void;
   on(event: 'connection', listen: (connection: { destroy(): void }) => void): unknown;
@@ -47,7 +44,7 @@ export async function openMysqlStore(url: URL, { writes }: OpenOptions): Promise
     connectTimeout: 2_000,
     ...tlsOf(tls),
   };
-  const { createPool } = (await importFromHere('mysql2')) as Driver;
+  const { createPool } = (await importFromHere('mysql2')) as { createPool(settings: object): Pool };
   const options = table === undefined ? {} : { table };
   const described = describedStore(options);
   const { store, connection } = connectingStore<MysqlConnection>(described, async (ending) => {
@@ -109,7 +106,7 @@ async function readOnly(
 }
 
 const advices = {
-  ER_ACCESS_DENIED_ERROR: 'did not accept the user and password of SERVICE_AUTH_STORE.',
+  ER_ACCESS_DENIED_ERROR: wrongPassword,
   ER_BAD_DB_ERROR: 'has no such database.',
   HANDSHAKE_NO_SSL_SUPPORT: 'offers no TLS, which ssl-mode asks for.',
 };

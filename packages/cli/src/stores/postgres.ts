@@ -13,7 +13,7 @@ import {
   wrongTable,
 } from './address.ts';
 import { type Diagnosis, ok, takesNoWrites } from './diagnosis.ts';
-import { explained, explainingStore } from './explaining.ts';
+import { explained, explainingStore, wrongPassword } from './explaining.ts';
 
 /**
  * `postgres://USER:PASSWORD@HOST:PORT/DATABASE?table=`; other parameters, such as `sslmode` and
@@ -112,7 +112,7 @@ function storeOf(pool: pg.Pool, table: string): Store | undefined {
 }
 
 const advices = {
-  '28P01': 'did not accept the user and password of SERVICE_AUTH_STORE.',
+  '28P01': wrongPassword,
   '28000': 'did not accept the user of SERVICE_AUTH_STORE.',
   '3D000': 'has no such database.',
   'The server does not support SSL connections': 'offers no TLS, which sslmode asks for.',

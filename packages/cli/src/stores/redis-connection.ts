@@ -3,6 +3,7 @@ import type { Store } from '@service-auth/core';
 import { redisStore } from '@service-auth/redis';
 import { certificateAdvice } from '../line/certificates.ts';
 import type { Connection } from './connecting.ts';
+import { isItThere, wrongPassword } from './explaining.ts';
 import type { Host, RedisAddress } from './redis-address.ts';
 import { primaryOf } from './redis-sentinel.ts';
 
@@ -114,7 +115,6 @@ function adviceFor(code: unknown, message: string, hosts: string): string {
   const certificate = certificateAdvice(code, 'name it with ?ca=FILE');
   if (certificate !== undefined) return `${hosts}: ${certificate}`;
   if (/DB index|SELECT/.test(message)) return `${hosts} has no database of this number; a cluster has only 0.`;
-  return code === 'WRONGPASS' || code === 'NOAUTH' || code === 'ERR'
-    ? `${hosts} did not accept the user and password of SERVICE_AUTH_STORE.`
-    : `is ${hosts} the right address, and does it listen there?`;
+  const isPassword = code === 'WRONGPASS' || code === 'NOAUTH' || code === 'ERR';
+  return isPassword ? `${hosts} ${wrongPassword}` : isItThere(hosts);
 }
