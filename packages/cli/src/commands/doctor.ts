@@ -1,13 +1,6 @@
 import { isServiceAuthError } from '@service-auth/core';
 import { checked, openClient, openedStore } from '../configuration/client.ts';
-import {
-  audiencesOf,
-  type Environment,
-  hasClientAuthentication,
-  ownerOf,
-  readEnvironment,
-  settingsOf,
-} from '../configuration/environment.ts';
+import { audiencesOf, type Environment, ownerOf, readEnvironment, settingsOf } from '../configuration/environment.ts';
 import { openReader, readOptions } from '../configuration/reader.ts';
 import { examineApi, examineEndpoint } from '../doctor/endpoint.ts';
 import { examineSecret } from '../doctor/secret.ts';
@@ -44,15 +37,16 @@ export async function run(context: Context): Promise<number> {
   const { env, problems } = await readEnvironment(context);
   report('configuration', await examineConfiguration(env, problems));
   // They do not depend on each other, and each has a deadline of its own.
-  const [store, api] = await Promise.all([diagnosedStore(env), diagnosedApi(env)]);
+  const [store, api] = await Promise.all([diagnosedStore(env), examineApi(env)]);
   report('store', store);
-  let counts = countsIn(env);
+  // A limit that is wrong was told already.
+  let counts = /\brequests\b/.test(env['SERVICE_AUTH_TOKEN_LIMIT'] ?? '');
   if (lines.every(({ state }) => state !== 'failure')) {
     const { found, usage } = await diagnosedRecord(context);
     report('record', found);
     counts ||= usage?.windows.some(({ counts }) => counts) === true;
   }
-  report('token endpoint', await diagnosedEndpoint(env, counts));
+  report('token endpoint', await examineEndpoint(env, counts));
   report('API', api);
   if (flags['issue'] === true) report('token', await issued(context));
 
@@ -122,44 +116,6 @@ function failureOf(error: unknown): Diagnosis {
     return failure(sentenceOf(error).replace(/\.$/, ''));
   }
   throw error;
-}
-
-/** True of an address that can be asked, and shown because it has no password. */
-function isAskable(address: string): boolean {
-  if (!URL.canParse(address)) return false;
-  const { protocol, username, password } = new URL(address);
-  return /^https?:$/.test(protocol) && username === '' && password === '';
-}
-
-/** Whether the limit of the environment counts requests. A wrong one was told already. */
-function countsIn(env: Environment): boolean {
-  return /\brequests\b/.test(env['SERVICE_AUTH_TOKEN_LIMIT'] ?? '');
-}
-
-/** `counts`: every request to it counts. */
-async function diagnosedEndpoint(env: Environment, counts: boolean): Promise<readonly Diagnosis[]> {
-  const { authUrl, tokenEndpoint } = ownerOf(env);
-  const address = tokenEndpoint ?? authUrl;
-  if (address === undefined || !isAskable(address)) return [];
-  if (counts) {
-    const message = `${new URL(address).origin} was not asked, because the provider counts requests: --issue asks it`;
-    return [ok(message)];
-  }
-  const takesForms = hasClientAuthentication(env);
-  // What is wrong with the configuration is told already.
-  const headers = (await checked(() => readOptions(env), []))?.headers;
-  if (tokenEndpoint !== undefined)
-    return [await examineEndpoint({ address, variable: 'SERVICE_AUTH_TOKEN_ENDPOINT', takesForms, headers })];
-  const whole = `${address.replace(/(\/oauth\/token)?\/*$/, '')}/oauth/token`;
-  return [await examineEndpoint({ address: whole, variable: 'SERVICE_AUTH_URL', takesForms, headers })];
-}
-
-async function diagnosedApi({ SERVICE_BASE_URL: baseUrl }: Environment): Promise<readonly Diagnosis[]> {
-  if (baseUrl === undefined) {
-    const message = 'SERVICE_BASE_URL is not set, so the token is sent nowhere';
-    return [warning(message, 'adapters and the forwarding of service-auth serve need it.')];
-  }
-  return isAskable(baseUrl) && !/[?#]/.test(baseUrl) ? [await examineApi(baseUrl)] : [];
 }
 
 /** Spends a token, if the store has none. */

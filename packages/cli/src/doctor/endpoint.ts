@@ -1,42 +1,42 @@
 import { fetchTransport, isServiceAuthError } from '@service-auth/core';
 import { environmentProxy, isLoopback } from '@service-auth/core/http';
-import { type TemporaryCause, temporaryCauseOf } from '@service-auth/core/record';
+import { type TemporaryCause, temporaryCauseOf, variables } from '@service-auth/core/record';
+import { checked } from '../configuration/client.ts';
+import { type Environment, hasClientAuthentication, ownerOf } from '../configuration/environment.ts';
+import { readOptions } from '../configuration/reader.ts';
 import { certificateAdvice } from '../line/certificates.ts';
 import { type Diagnosis, failure, ok, warning } from '../stores/diagnosis.ts';
 
 const timeoutMs = 8_000;
 
-export interface AskedEndpoint {
-  readonly address: string;
-  readonly variable: 'SERVICE_AUTH_URL' | 'SERVICE_AUTH_TOKEN_ENDPOINT';
-  /** True if token requests are forms. If not, they are JSON. */
-  readonly takesForms: boolean;
-  readonly headers: Readonly<Record<string, string>> | undefined;
-}
-
-/** Asks the token endpoint without credentials, which cannot cost a token. */
-export async function examineEndpoint(endpoint: AskedEndpoint): Promise<Diagnosis> {
-  const url = new URL(endpoint.address);
-  const [type, body] = endpoint.takesForms
-    ? ['x-www-form-urlencoded', 'grant_type=client_credentials']
-    : ['json', '{}'];
+/**
+ * Asks the token endpoint without credentials, which cannot cost a token. `counts`: every request
+ * counts, so it is not asked.
+ */
+export async function examineEndpoint(env: Environment, counts: boolean): Promise<readonly Diagnosis[]> {
+  const { authUrl, tokenEndpoint } = ownerOf(env);
+  const given = tokenEndpoint ?? authUrl;
+  if (given === undefined || !isAskable(given)) return [];
+  if (counts)
+    return [ok(`${new URL(given).origin} was not asked, because the provider counts requests: --issue asks it`)];
+  const variable = tokenEndpoint === undefined ? variables.authUrl : variables.tokenEndpoint;
+  const address = tokenEndpoint ?? `${given.replace(/(\/oauth\/token)?\/*$/, '')}/oauth/token`;
+  const url = new URL(address);
+  const takesForms = hasClientAuthentication(env);
+  const [type, body] = takesForms ? ['x-www-form-urlencoded', 'grant_type=client_credentials'] : ['json', '{}'];
+  // What is wrong with the configuration is told already.
+  const further = (await checked(() => readOptions(env), []))?.headers;
   const headers = new Headers({ accept: 'application/json' });
-  const further = Object.entries(endpoint.headers ?? {});
-  for (const [name, value] of [...further, ['content-type', `application/${type}`] as const]) headers.set(name, value);
+  for (const [name, value] of Object.entries({ ...further, 'content-type': `application/${type}` }))
+    headers.set(name, value);
   // A query may have anything in it.
   const shown = `${url.origin}${url.pathname}`;
   const startedAt = performance.now();
   try {
     const signal = AbortSignal.timeout(timeoutMs);
-    const request = {
-      url: endpoint.address,
-      method: 'POST',
-      headers: Object.fromEntries(headers),
-      body,
-      signal,
-    } as const;
+    const sent = { url: address, headers: Object.fromEntries(headers), body, signal };
     // As core sends its token requests: without a proxy to loopback.
-    const response = await fetchTransport()(request);
+    const response = await fetchTransport()({ ...sent, method: 'POST' });
     const ms = Math.round(performance.now() - startedAt);
     const { status } = response;
     const redirects = (response.headers as Headers).get('location') !== null || (status >= 300 && status < 400);
@@ -45,12 +45,19 @@ export async function examineEndpoint(endpoint: AskedEndpoint): Promise<Diagnosi
     const temporaryCause = temporaryCauseOf({ status, headers: response.headers, body: text }, text);
     const says = error === undefined ? status : `${status} ${error}`;
     const answered = `${shown} answers ${says} to a request without credentials, in ${ms} ms`;
-    return judged(answered, status, redirects, error, temporaryCause, endpoint);
+    return [judged(answered, status, redirects, error, temporaryCause, variable, takesForms)];
   } catch (error) {
-    if (isServiceAuthError(error)) return notRefused(`${shown} answers with a long text`);
+    if (isServiceAuthError(error)) return [notRefused(`${shown} answers with a long text`)];
     const isDirect = url.protocol === 'http:' && isLoopback(url);
-    return unreachable(shown, error, isDirect);
+    return [unreachable(shown, error, isDirect)];
   }
+}
+
+/** True of an address that can be asked, and shown because it has no password. */
+function isAskable(address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { protocol, username, password } = new URL(address);
+  return /^https?:$/.test(protocol) && username === '' && password === '';
 }
 
 /**
@@ -71,7 +78,8 @@ function judged(
   redirects: boolean,
   error: string | undefined,
   temporaryCause: TemporaryCause | undefined,
-  { variable, takesForms }: AskedEndpoint,
+  variable: string,
+  takesForms: boolean,
 ): Diagnosis {
   if (error === 'unsupported_grant_type' && takesForms) {
     const advice = 'does the provider offer this grant (RFC 6749, section 4.4), at this address?';
@@ -87,7 +95,7 @@ function judged(
   }
   if (status === 404 || status === 405) {
     const advice =
-      variable === 'SERVICE_AUTH_URL'
+      variable === variables.authUrl
         ? 'is SERVICE_AUTH_URL the host that issues tokens, and without /oauth/token?'
         : 'is SERVICE_AUTH_TOKEN_ENDPOINT the whole address of the token endpoint?';
     return failure(`${answered}: there is no token endpoint`, advice);
@@ -110,15 +118,19 @@ function notRefused(answered: string): Diagnosis {
 }
 
 /** Asks the API without a token. Every answer shows that it is there. */
-export async function examineApi(baseUrl: string): Promise<Diagnosis> {
+export async function examineApi({ SERVICE_BASE_URL: baseUrl }: Environment): Promise<readonly Diagnosis[]> {
+  if (baseUrl === undefined) {
+    const message = 'SERVICE_BASE_URL is not set, so the token is sent nowhere';
+    return [warning(message, 'adapters and the forwarding of service-auth serve need it.')];
+  }
+  if (!isAskable(baseUrl) || /[?#]/.test(baseUrl)) return [];
   try {
     const { status, body } = await fetch(baseUrl, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
     await body?.cancel();
-    return ok(
-      `${baseUrl} answers ${status} without a token, so it can be reached; whether its paths exist is not checked`,
-    );
+    const reached = 'so it can be reached; whether its paths exist is not checked';
+    return [ok(`${baseUrl} answers ${status} without a token, ${reached}`)];
   } catch (error) {
-    return unreachable(baseUrl, error);
+    return [unreachable(baseUrl, error)];
   }
 }
 

@@ -2,17 +2,11 @@ import { settingsOfProvider } from '../configuration/environment.ts';
 import { doubtsOf } from '../report/doubts.ts';
 import type { Failure, Usage } from '../report/usage.ts';
 import { isPressing } from './course.ts';
-import { explain } from './explain.ts';
+import { causesOfHolds, explain } from './explain.ts';
 import type { Cause } from './finding.ts';
 
 /** The causes that failures in a row tell already. */
-const causes: Readonly<Record<Failure['kind'], Cause>> = {
-  backoff: 'unknown-outcomes',
-  rate_limited: 'other-programs',
-  credentials: 'credentials-rejected',
-  deaths: 'deaths',
-  rejections: '401-storm',
-};
+const causes: Readonly<Record<Failure['kind'], Cause>> = { ...causesOfHolds, backoff: 'unknown-outcomes' };
 
 /**
  * Returns what monitoring has to tell, although the limit has room: failures in a row, and causes

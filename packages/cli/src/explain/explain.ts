@@ -1,4 +1,4 @@
-import type { Hold, Usage } from '../report/usage.ts';
+import type { Failure, Hold, Usage } from '../report/usage.ts';
 import type { Cause, Circumstances, Finding } from './finding.ts';
 import { rules } from './rules.ts';
 
@@ -7,7 +7,8 @@ export function explain(usage: Usage, circumstances: Circumstances): readonly Fi
   return rules.flatMap((rule) => rule(usage, circumstances) ?? []).sort((a, b) => b.weight - a.weight);
 }
 
-const causes: Readonly<Record<Hold['kind'], Cause | undefined>> = {
+/** The causes that explain holds. */
+export const causesOfHolds: Readonly<Record<Failure['kind'], Cause>> & { readonly renewal: undefined } = {
   credentials: 'credentials-rejected',
   rate_limited: 'other-programs',
   backoff: 'outage',
@@ -17,7 +18,7 @@ const causes: Readonly<Record<Hold['kind'], Cause | undefined>> = {
 };
 
 export function otherHolds({ holds }: Usage, findings: readonly Finding[]): readonly Hold[] {
-  return holds.filter(({ kind }) => findings.every(({ cause }) => cause !== causes[kind]));
+  return holds.filter(({ kind }) => findings.every(({ cause }) => cause !== causesOfHolds[kind]));
 }
 
 /** True if the budget is in such a state that a reader expects a cause. */
