@@ -103,7 +103,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, option
   } catch (error) {
     if (gone.signal.aborted || response.headersSent) return void response.destroy();
     const { name, code } = Object(error) as { name?: unknown; code?: unknown };
-    options.log.warning('unexpected error', { name, code });
+    options.log.write('warning', 'unexpected error', { name, code });
     send(response, request, refusal(500, 'server_error', 'An unexpected error of the server.'), true);
   }
 }

@@ -22,8 +22,6 @@ function plain(value: unknown): string {
 
 export interface Log {
   write(level: Level, message: string, fields?: Fields): void;
-  info(message: string, fields?: Fields): void;
-  warning(message: string, fields?: Fields): void;
   /** A request that was answered. `describe` is called only if requests are logged. */
   request(describe: () => Fields): void;
 }
@@ -34,8 +32,6 @@ export function createLog(stream: Writable, format: LogFormat | undefined): Log 
     void stream.write(`${logLine(format ?? 'text', Date.now(), level, message, fields)}\n`);
   return {
     write,
-    info: (message, fields) => write('info', message, fields),
-    warning: (message, fields) => write('warning', message, fields),
     request: (describe) => format && write('info', 'request', describe()),
   };
 }

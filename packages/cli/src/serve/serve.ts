@@ -43,36 +43,32 @@ export async function run(context: Context): Promise<number> {
   const isEnding = () => context.signal.aborted;
   const answer = createDoors({ clients, key: () => key, isEnding, metrics: () => metrics.text(clients) });
   const forwarder = createForwarder(clients.auth, clients.kept(clients.audiences[0] ?? ''), rejectedStatuses);
-  const servers = places.map(({ entrance }) =>
-    createHttpServer({
-      entrance,
-      log,
-      key: () => key,
-      isEnding,
-      answer,
-      forwarder: entrance === 'observe' ? undefined : forwarder,
-      answered: metrics.answered,
-    }),
-  );
-  const addresses = await Promise.all(
-    servers.map((server, index) => listen(server, places[index] as (typeof places)[0])),
-  );
+  const { answered } = metrics;
+  const shared = { log, key: () => key, isEnding, answer, answered };
+  const servers = places.map((place) => {
+    const { entrance } = place;
+    const observes = entrance === 'observe';
+    const server = createHttpServer({ ...shared, entrance, forwarder: observes ? undefined : forwarder });
+    return { ...place, observes, server };
+  });
+  const addresses = await Promise.all(servers.map(({ server, ...place }) => listen(server, place)));
   clients.start();
-  for (const [index, address] of addresses.entries()) {
-    const { entrance, path } = places[index] as (typeof places)[0];
-    if (entrance === 'network') log.warning('listens beyond this machine: callers must present the key', { address });
+  for (const [index, { entrance, path, observes }] of servers.entries()) {
+    const address = addresses[index];
+    if (entrance === 'network')
+      log.write('warning', 'listens beyond this machine: callers must present the key', { address });
     else if (entrance === 'open' && path === undefined)
-      log.warning('listens without a key: any user of this machine can get the token', { address });
-    else log.info(entrance === 'observe' ? 'shows metrics and probes' : 'listens', { address });
-    if (entrance !== 'observe') context.stdout.write(`${address}\n`);
+      log.write('warning', 'listens without a key: any user of this machine can get the token', { address });
+    else log.write('info', observes ? 'shows metrics and probes' : 'listens', { address });
+    if (!observes) context.stdout.write(`${address}\n`);
   }
 
   const attempt = async (name: string, read: () => Promise<void>) => {
     try {
       await read();
-      log.info(`the ${name} was read again`);
+      log.write('info', `the ${name} was read again`);
     } catch (error) {
-      log.warning(`the ${name} was not read again, the one before is kept`, { problems: problemsIn(error) });
+      log.write('warning', `the ${name} was not read again, the one before is kept`, { problems: problemsIn(error) });
     }
   };
   const rereadKey = async () => {
@@ -87,9 +83,10 @@ export async function run(context: Context): Promise<number> {
   };
   if (isDue) reread();
   if (!context.signal.aborted) await once(context.signal, 'abort');
-  log.info('ends', { graceMs });
+  log.write('info', 'ends', { graceMs });
+  const ending = servers.filter(({ observes }) => !observes);
   await end(
-    servers.filter((_, index) => places[index]?.entrance !== 'observe'),
+    ending.map(({ server }) => server),
     graceMs,
   );
   await Promise.all([clients.close(), forwarder?.close()]);
