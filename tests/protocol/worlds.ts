@@ -9,16 +9,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import {
-  cellsOf,
-  document,
-  type Figures,
-  outageTable,
-  readTable,
-  rejectionTable,
-  render,
-  usualSeeds,
-} from './src/worlds/table.ts';
+import type { Figures } from './src/worlds/outage-world.ts';
+import { cellsOf, document, outageTable, readTable, rejectionTable, render, usualSeeds } from './src/worlds/table.ts';
 import { thisCore, tryWorlds } from './src/worlds/tried-worlds.ts';
 import { page, waitWorlds, withWaits } from './src/worlds/waits.ts';
 

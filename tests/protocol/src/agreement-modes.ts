@@ -79,6 +79,8 @@ export const agreementModes: Readonly<Record<string, Mode>> = {
         [per(tokens, hour)],
         [per(Math.ceil(tokens / 3), hour / 3), per(tokens, hour)],
       ]);
+      // A replicated store keeps half of the smallest window back.
+      const reserve = Math.ceil(Math.min(...windows.map((window) => window.tokens)) / 2);
       const loss = durability === 'durable' ? 'store_wiped' : random.pick(['store_wiped', 'store_regressed'] as const);
       return {
         ...hourly,
@@ -90,7 +92,7 @@ export const agreementModes: Readonly<Record<string, Mode>> = {
         faultsForMs: random.between(1.1, 4) * hour,
         rates: { ...everything, [loss]: 3, reset: 6 },
         // After each loss at least one token may be issued, so the reserve pays for as many losses as it has tokens.
-        lossesPerWindow: durability === 'durable' || loss === 'store_regressed' ? 1 : Math.min(3, reserveOf(windows)),
+        lossesPerWindow: durability === 'durable' || loss === 'store_regressed' ? 1 : Math.min(3, reserve),
       };
     },
   },
@@ -180,9 +182,4 @@ function longer(random: Random, inheriting = 0): Partial<Settings> {
     faultsForMs: beforeMs + random.between(2, 10) * day,
     rates: rarer(0.05),
   };
-}
-
-/** Returns the tokens that the smallest window of a replicated store keeps back. */
-function reserveOf(windows: readonly { readonly tokens: number }[]): number {
-  return Math.ceil(Math.min(...windows.map(({ tokens }) => tokens)) / 2);
 }

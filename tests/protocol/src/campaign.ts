@@ -31,15 +31,8 @@ export interface Finding {
 const yearMs = 365 * 24 * 3_600_000;
 const maxShrunk = 2;
 
-export const noFigures: Figures = {
-  seeds: 0,
-  findings: [],
-  virtualYears: 0,
-  issued: 0,
-  faults: 0,
-  events: 0,
-  counts: new Map(),
-};
+const nothing = { seeds: 0, virtualYears: 0, issued: 0, faults: 0, events: 0 };
+export const noFigures: Figures = { ...nothing, findings: [], counts: new Map() };
 
 /** Runs all seeds of a campaign. The first that break a promise are shrunk; `shrinks` false: none. */
 export async function runCampaign({ mode, first, last }: Campaign, shrinks: boolean): Promise<Figures> {
@@ -51,14 +44,16 @@ export async function runCampaign({ mode, first, last }: Campaign, shrinks: bool
     const [violation] = report.violations;
     const shrinksThis = shrinks && figures.findings.length < maxShrunk;
     const smaller = violation !== undefined && shrinksThis ? await shrink(plan, report, rerun) : plan;
+    const { issued, faults, events, counts } = report;
+    const findings = violation === undefined ? [] : [{ plan, violation, smaller }];
     figures = sum(figures, {
       seeds: 1,
-      findings: violation === undefined ? [] : [{ plan, violation, smaller }],
+      findings,
       virtualYears: report.virtualMs / yearMs,
-      issued: report.issued,
-      faults: report.faults,
-      events: report.events,
-      counts: report.counts,
+      issued,
+      faults,
+      events,
+      counts,
     });
   }
   return figures;

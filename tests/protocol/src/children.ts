@@ -1,10 +1,6 @@
 import { fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
-interface Answer<Result> {
-  readonly result: Result;
-}
-
 /**
  * Has `tasks` done by as many processes as there are processors, each of which runs `worker`, a module that calls {@link serve}. No task is
  * begun after `signal`.
@@ -25,8 +21,8 @@ export async function inChildren<Task, Result>(
         if (task === undefined) child.disconnect();
         else child.send(task as object);
       };
-      child.on('message', (message) => {
-        done((message as Answer<Result>).result, task as Task);
+      child.on('message', ({ result }: { readonly result: Result }) => {
+        done(result, task as Task);
         next();
       });
       next();

@@ -5,23 +5,9 @@ import {
   type ServiceAuthEvent,
   type ServiceAuthOptions,
 } from '@service-auth/core';
-import type { Dice } from './faults.ts';
-import type { Judge } from './judge/judge.ts';
 import type { Asker, Call, FleetReset } from './judge/sights.ts';
 import type { Machine } from './machine.ts';
-import type { Service } from './service.ts';
-import type { World } from './world.ts';
-
-export interface Surroundings {
-  readonly world: World;
-  readonly dice: Dice;
-  readonly judge: Judge;
-  readonly service: Service;
-  /** The API of this audience answers 401 to every token. */
-  readonly rejecting: string | undefined;
-  /** The code under test. */
-  readonly createServiceAuth: (options: ServiceAuthOptions) => ServiceAuth;
-}
+import type { Run } from './parts.ts';
 
 /** One `ServiceAuth` of a process, used and watched. */
 export interface Client {
@@ -39,7 +25,7 @@ export function createClient(
   machine: Machine,
   audience: string,
   options: ServiceAuthOptions,
-  { world, dice, judge, service, rejecting, createServiceAuth }: Surroundings,
+  { world, dice, judge, service, settings: { rejecting }, createServiceAuth }: Run,
 ): Client {
   const asker: Asker = { machine, audience };
   const auth = createServiceAuth({ ...options, onEvent });

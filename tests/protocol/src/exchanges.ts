@@ -1,21 +1,14 @@
-import type { ServiceAuth, ServiceAuthOptions, Transport } from '@service-auth/core';
+import type { StoreChange, Transport } from '@service-auth/core';
 import { decodeRecord, encodeRecord } from '../../../packages/core/src/ledger/codec.ts';
 import type { LedgerRecord, StoredToken } from '../../../packages/core/src/ledger/record.ts';
 import { minute } from './judge/units.ts';
 import { createMachine } from './machine.ts';
-import type { Random } from './random.ts';
+import type { Run } from './parts.ts';
 import { credentials } from './service.ts';
 import { createSimulatedStore, type SimulatedStore } from './simulated-store.ts';
-import type { World } from './world.ts';
 
 /** The one key with which all clients of a run with exchanges seal their tokens. */
 export const sharedStoreKey: string = 'CANARY store key of 32 characters';
-
-/** Somebody who can write to the store, and puts sealed tokens where they do not belong. */
-export interface Exchanges {
-  /** Changes one stored token. Returns whether there was one. */
-  exchange(): boolean;
-}
 
 /** Clients that have the secret and the key in common with those of the run, but not the client id, or not the token endpoint. */
 const strangers = [
@@ -23,14 +16,12 @@ const strangers = [
   { ...credentials, authUrl: 'https://other.example.com' },
 ];
 
-/** Creates the intruder of one run, and the strangers whose tokens it takes. */
-export function createExchanges(
-  world: World,
-  random: Random,
-  createServiceAuth: (options: ServiceAuthOptions) => ServiceAuth,
-  audiences: readonly string[],
-  store: SimulatedStore,
-): Exchanges {
+/**
+ * Creates the strangers of one run, whose tokens somebody takes who can write to the store, and puts sealed tokens where they do not belong. The
+ * returned function changes one stored token, and returns whether there was one.
+ */
+export function createExchanges({ world, store, settings, createServiceAuth, ...run }: Run): () => boolean {
+  const random = run.random.fork('exchanges');
   const abroad = strangers.map(({ clientId, authUrl }, index) => {
     const theirs = createSimulatedStore(world);
     const machine = createMachine(world, `stranger${index}`, random.integer(0, 10 * minute));
@@ -39,11 +30,11 @@ export function createExchanges(
       store: {
         durability: 'durable' as const,
         load: async () => theirs.load('left'),
-        swap: async (_key: string, change: Parameters<SimulatedStore['swap']>[1]) => theirs.swap('left', change),
+        swap: async (_key: string, change: StoreChange) => theirs.swap('left', change),
       },
       transport: issuing(clientId, authUrl),
     };
-    for (const audience of audiences) {
+    for (const audience of settings.audiences) {
       const client = createServiceAuth({ ...base, ...reach, audience, instance: machine.name });
       const ask = () => {
         void client.getToken().catch(() => {});
@@ -75,19 +66,17 @@ export function createExchanges(
     return random.pick(candidates);
   }
 
-  return {
-    exchange() {
-      const record = recordOf(store);
-      if (!record || record.tokens.length === 0) return false;
-      const token = random.pick(record.tokens);
-      before.push(token);
-      const substitute = substituteOf(token, record);
-      if (!substitute) return false;
-      const { name, keyId } = token;
-      const tokens = record.tokens.map((other) => (other === token ? { ...substitute, name, keyId } : other));
-      store.replace(encodeRecord({ ...record, tokens }));
-      return true;
-    },
+  return () => {
+    const record = recordOf(store);
+    if (!record || record.tokens.length === 0) return false;
+    const token = random.pick(record.tokens);
+    before.push(token);
+    const substitute = substituteOf(token, record);
+    if (!substitute) return false;
+    const { name, keyId } = token;
+    const tokens = record.tokens.map((other) => (other === token ? { ...substitute, name, keyId } : other));
+    store.replace(encodeRecord({ ...record, tokens }));
+    return true;
   };
 }
 

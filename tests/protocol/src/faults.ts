@@ -61,7 +61,6 @@ export interface Reduction {
 export function createDice(world: World, random: Random, rates: Rates, windowMs: number, reduction: Reduction): Dice {
   const counts = new Map<string, number>();
   const sources = new Map<Fault, { random: Random; rate: number }>();
-  let total = 0;
   let stopped = false;
 
   for (const [fault, rate] of Object.entries(rates) as [Fault, number][]) {
@@ -77,19 +76,21 @@ export function createDice(world: World, random: Random, rates: Rates, windowMs:
   };
 
   function happens(fault: Fault): boolean {
-    if (stopped || total >= (reduction.maxFaults ?? Number.POSITIVE_INFINITY)) return false;
-    total += 1;
+    if (stopped || dice.total >= (reduction.maxFaults ?? Number.POSITIVE_INFINITY)) return false;
+    dice.total += 1;
     counts.set(fault, (counts.get(fault) ?? 0) + 1);
     world.note(`FAULT ${fault}`);
     return true;
   }
 
-  return {
-    roll(fault) {
+  const dice = {
+    counts,
+    total: 0,
+    roll(fault: CallFault) {
       const source = sources.get(fault);
       return source !== undefined && source.rate > 0 && source.random.chance(source.rate) && happens(fault);
     },
-    nextIn(fault) {
+    nextIn(fault: TimedFault) {
       const source = sources.get(fault);
       if (source === undefined || source.rate <= 0) return undefined;
       return (-Math.log(1 - source.random.next()) * windowMs) / source.rate;
@@ -99,14 +100,11 @@ export function createDice(world: World, random: Random, rates: Rates, windowMs:
     stop() {
       stopped = true;
     },
-    count(what) {
+    count(what: string) {
       counts.set(what, (counts.get(what) ?? 0) + 1);
     },
-    counts,
-    get total() {
-      return total;
-    },
   };
+  return dice;
 }
 
 /** Standing still or dying just before or just after a call leaves. Says whether it leaves. */

@@ -1,12 +1,12 @@
 import { isServiceAuthError, type ServiceAuthOptions } from '@service-auth/core';
-import { type Client, createClient, type Surroundings } from './client.ts';
+import { type Client, createClient } from './client.ts';
 import { sharedStoreKey } from './exchanges.ts';
 import { minute } from './judge/units.ts';
 import { createMachine, type Machine } from './machine.ts';
 import type { Network } from './network.ts';
-import type { Random } from './random.ts';
+import type { Run } from './parts.ts';
 import { credentials } from './service.ts';
-import { type Agreement, limitOf, phaseAt, type Settings } from './settings.ts';
+import { type Agreement, limitOf, phaseAt } from './settings.ts';
 import type { Side } from './simulated-store.ts';
 
 /** A process of the fleet: when one dies, another takes its place. */
@@ -29,15 +29,10 @@ export interface Fleet {
   startMortal(livesMs: number): void;
 }
 
-/** Starts the processes. Each calls again and again until `until`. */
-export function createFleet(
-  settings: Settings,
-  random: Random,
-  network: Network,
-  around: Surroundings,
-  until: number,
-): Fleet {
-  const { world, dice } = around;
+/** Starts the processes. Each calls again and again until faults end. */
+export function createFleet(run: Run, network: Network): Fleet {
+  const { world, dice, settings, judge } = run;
+  const random = run.random.fork('fleet');
   const members: Member[] = [];
   const retryAt = new Map<Client, number>();
   const failing = settings.failing?.audiences;
@@ -68,7 +63,7 @@ export function createFleet(
     const machine = createMachine(world, name, random.integer(0, 10 * 24 * 60 * minute));
     const { agreements, inheriting = 0 } = phaseAt(settings, world.now);
     const agreement = index < inheriting ? undefined : (agreements[index % agreements.length] as Agreement);
-    around.judge.began(machine, agreement);
+    judge.began(machine, agreement);
     const secretSource = () =>
       new Promise<string>((resolve, reject) => {
         const fails = dice.roll('secret_source_fails');
@@ -81,13 +76,11 @@ export function createFleet(
       issuanceLimit: agreement ? limitOf(agreement) : 'inherit',
       ...(settings.rates.tokens_exchanged && { storeKey: sharedStoreKey }),
       store: network.storeOf(machine, side),
-      transport: network.transportOf(machine),
+      transport: network.endpoint.transportOf(machine),
       clock: machine.clock,
       instance: machine.name,
     };
-    const clients = settings.audiences.map((audience) =>
-      createClient(machine, audience, { ...base, audience }, around),
-    );
+    const clients = settings.audiences.map((audience) => createClient(machine, audience, { ...base, audience }, run));
     const member: Member = { machine, clients, secret: fleet.secret };
     return member;
   }
@@ -100,7 +93,7 @@ export function createFleet(
     world.at(world.now + waitMs, () => {
       // Killed in the middle of a call.
       if (!machine.alive && members[index] === member) return restart(index, generation);
-      if (world.now > until || members[index] !== member) return;
+      if (world.now > settings.faultsForMs || members[index] !== member) return;
       const callers = random.chance(0.3) ? random.integer(2, 5) : 1;
       machine.deliver(() => {
         for (let asked = settings.callsAtOnce ?? 1; asked > 0; asked--) ask(machine, random.pick(asking), callers);

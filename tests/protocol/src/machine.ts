@@ -20,29 +20,19 @@ const epoch = 1_790_000_000_000;
 /** Creates a running machine. `bootedMs`: what its monotonic clock shows now. */
 export function createMachine(world: World, name: string, bootedMs: number): Machine {
   const origin = world.now - bootedMs;
-  let alive = true;
-  let frozenUntil = 0;
   let blockedMs = 0;
   let sleptMs = 0;
   let sleep = { from: 0, durationMs: 0 };
   let wallOffset = 0;
-  const wallSetAt = { forward: Number.NEGATIVE_INFINITY, back: Number.NEGATIVE_INFINITY };
   const asleepMs = () => sleptMs + Math.min(sleep.durationMs, world.now - sleep.from);
   const monotonic = () => world.now - origin - asleepMs();
 
   /** After standing still a process finds timers that are due and answers that have come: it depends on where it stood which of them it sees first. */
   function deliver(event: () => void, kind: 'timer' | 'answer' = 'answer'): void {
-    if (!alive) return;
-    if (world.now >= frozenUntil) {
-      event();
-      return;
-    }
-    const first = Math.floor(frozenUntil) % 2 === 0 ? 'timer' : 'answer';
-    world.at(frozenUntil + (kind === first ? 0 : 0.125), () => deliver(event, kind));
-  }
-
-  function wallNow(): number {
-    return Math.floor(epoch + world.now + wallOffset);
+    if (!machine.alive) return;
+    if (world.now >= machine.frozenUntil) return void event();
+    const first = Math.floor(machine.frozenUntil) % 2 === 0 ? 'timer' : 'answer';
+    world.at(machine.frozenUntil + (kind === first ? 0 : 0.125), () => deliver(event, kind));
   }
 
   function setTimer(callback: () => void, delayMs: number): () => void {
@@ -64,41 +54,38 @@ export function createMachine(world: World, name: string, bootedMs: number): Mac
     };
   }
 
-  return {
+  const machine = {
     name,
-    get alive() {
-      return alive;
-    },
-    get frozenUntil() {
-      return frozenUntil;
-    },
+    alive: true,
+    frozenUntil: 0,
     get blockedMs() {
-      return blockedMs - Math.max(0, frozenUntil - world.now);
+      return blockedMs - Math.max(0, machine.frozenUntil - world.now);
     },
-    clock: { now: wallNow, monotonic, setTimer },
+    clock: { now: () => Math.floor(epoch + world.now + wallOffset), monotonic, setTimer },
     deliver,
-    freeze(durationMs) {
-      frozenUntil = Math.max(frozenUntil, world.now + durationMs);
+    freeze(durationMs: number) {
+      machine.frozenUntil = Math.max(machine.frozenUntil, world.now + durationMs);
     },
-    block(durationMs) {
+    block(durationMs: number) {
       // See `deliver`: an even instant lets timers come first.
-      const until = Math.max(frozenUntil, 2 * Math.ceil((world.now + durationMs) / 2));
-      blockedMs += until - Math.max(frozenUntil, world.now);
-      frozenUntil = until;
+      const until = Math.max(machine.frozenUntil, 2 * Math.ceil((world.now + durationMs) / 2));
+      blockedMs += until - Math.max(machine.frozenUntil, world.now);
+      machine.frozenUntil = until;
     },
-    sleep(durationMs) {
-      if (world.now < frozenUntil) return;
+    sleep(durationMs: number) {
+      if (world.now < machine.frozenUntil) return;
       sleptMs = asleepMs();
       sleep = { from: world.now, durationMs };
-      frozenUntil = world.now + durationMs;
+      machine.frozenUntil = world.now + durationMs;
     },
-    stepWall(byMs) {
+    stepWall(byMs: number) {
       wallOffset += byMs;
-      wallSetAt[byMs > 0 ? 'forward' : 'back'] = world.now;
+      machine.wallSetAt[byMs > 0 ? 'forward' : 'back'] = world.now;
     },
-    wallSetAt,
+    wallSetAt: { forward: Number.NEGATIVE_INFINITY, back: Number.NEGATIVE_INFINITY },
     kill() {
-      alive = false;
+      machine.alive = false;
     },
   };
+  return machine;
 }

@@ -1,61 +1,28 @@
-import type { Store, StoreDurability, StoreSnapshot, StoreSwapResult, Transport } from '@service-auth/core';
-import { type Dice, interrupt } from './faults.ts';
-import type { Judge } from './judge/judge.ts';
-import { second } from './judge/units.ts';
+import type { Store, StoreSnapshot, StoreSwapResult } from '@service-auth/core';
+import { interrupt } from './faults.ts';
+import { day, second } from './judge/units.ts';
 import type { Machine } from './machine.ts';
+import type { Run } from './parts.ts';
 import type { Provider } from './provider.ts';
-import type { Service } from './service.ts';
-import type { Side, SimulatedStore } from './simulated-store.ts';
-import { createEndpoint, type EndpointState, type FailingAudiences } from './token-endpoint.ts';
-import type { World } from './world.ts';
-
-/** What the network connects, and how far it reaches. */
-export interface Wires {
-  readonly world: World;
-  readonly dice: Dice;
-  readonly store: SimulatedStore;
-  readonly service: Service;
-  readonly provider: Provider | undefined;
-  /** The watcher of the calls. */
-  readonly judge: Judge;
-  readonly maxFreezeMs: number;
-  readonly maxQueueMs: number;
-  /** A window, in days. */
-  readonly scale: number;
-  readonly durability: StoreDurability;
-  readonly maxRecordBytes?: number;
-}
-
-/** No machine reaches it, or only this machine does not. */
-export interface Broken {
-  store: boolean;
-  /** The store keeps no write. */
-  discards: boolean;
-  endpoint: EndpointState;
-  cutOff: string | undefined;
-  some: FailingAudiences | undefined;
-}
-
-export const working: Readonly<Broken> = {
-  ...{ store: false, discards: false, endpoint: 'up', cutOff: undefined, some: undefined },
-};
+import type { Side } from './simulated-store.ts';
+import { type Broken, createEndpoint, type Endpoint, working } from './token-endpoint.ts';
 
 /** The network between the machines, the store and the service. */
 export interface Network {
   storeOf(machine: Machine, side: Side): Store;
-  transportOf(machine: Machine): Transport;
-  /** Until when the endpoint has told those who asked to wait. */
-  readonly toldToWaitUntil: number;
+  readonly endpoint: Endpoint;
   /** The machines that were given the record. */
   readonly readers: ReadonlySet<string>;
   readonly broken: Broken;
 }
 
-export function createNetwork(wires: Wires): Network {
-  const { world, dice, store, judge, scale, durability, maxRecordBytes } = wires;
+export function createNetwork(run: Run, provider: Provider | undefined): Network {
+  const { world, dice, store, judge } = run;
+  const { windowMs, durability, maxRecordBytes, maxFreezeMs } = run.settings;
+  const scale = windowMs / day;
   const readers = new Set<string>();
   const broken = { ...working };
-  const endpoint = createEndpoint(wires, broken);
+  const endpoint = createEndpoint(run, broken, provider);
   const answersUntil = new Map<string, number>();
   const latency = dice.of('store_reply_late');
 
@@ -85,7 +52,7 @@ export function createNetwork(wires: Wires): Network {
     const calledAt = world.now;
     return new Promise((resolve, reject) => {
       // Before and after a call of the store a process may stand still for any time.
-      const maxMs = latency.chance(0.3) ? 6 * 3_600 * second * scale : wires.maxFreezeMs;
+      const maxMs = latency.chance(0.3) ? 6 * 3_600 * second * scale : maxFreezeMs;
       if (!machine.alive || !interrupt(dice, machine, 'call', maxMs)) return;
       const isDown = broken.store || broken.cutOff === machine.name;
       const isRefused = isDown ? latency.chance(0.5) : dice.roll('store_refused');
@@ -122,10 +89,7 @@ export function createNetwork(wires: Wires): Network {
   return {
     readers,
     broken,
-    transportOf: endpoint.transportOf,
-    get toldToWaitUntil() {
-      return endpoint.toldToWaitUntil;
-    },
+    endpoint,
     storeOf: (machine, side) => ({
       durability,
       maxRecordBytes,

@@ -1,22 +1,10 @@
 import type { Figure } from './judge/sights.ts';
 import { hour, second } from './judge/units.ts';
-import type { Random } from './random.ts';
-import type { Service } from './service.ts';
-import type { World } from './world.ts';
+import type { Run } from './parts.ts';
+import type { QuotaSettings } from './settings.ts';
 
-/** How the provider speaks of its own count. */
-export interface QuotaSettings {
-  /** False: nothing that it says is true. */
-  readonly isTrue: boolean;
-  /** The mean time between tokens that somebody without the store gets. */
-  readonly foreignEveryMs: number;
-}
-
-/** The provider behind the endpoint. */
-export interface Provider {
-  /** The headers of an answer. They are missing half of the time. */
-  headers(): Readonly<Record<string, string>>;
-}
+/** The headers of an answer by which the provider speaks. They are missing half of the time. */
+export type Provider = () => Readonly<Record<string, string>>;
 
 const windows = { per_hour: hour, per_day: 24 * hour } as const;
 
@@ -33,15 +21,11 @@ const nonsense = [
   '',
 ];
 
-/** Creates the provider of a run. `said`: called with what it says, if anybody can understand it. */
-export function createProvider(
-  world: World,
-  random: Random,
-  service: Service,
-  { isTrue, foreignEveryMs }: QuotaSettings,
-  untilMs: number,
-  said: (figures: readonly Figure[]) => void,
-): Provider {
+/** Creates the provider of a run. The judge is told what it says, if anybody can understand it. */
+export function createProvider({ world, service, judge, ...run }: Run, quota: QuotaSettings): Provider {
+  const { isTrue, foreignEveryMs } = quota;
+  const random = run.random.fork('provider');
+  const untilMs = run.settings.faultsForMs;
   const foreign: number[] = [];
   for (let at = 0; at < untilMs; at += -Math.log(1 - random.next()) * foreignEveryMs) foreign.push(at);
 
@@ -72,17 +56,15 @@ export function createProvider(
       .join(random.pick([',', ', ']));
   }
 
-  return {
-    headers() {
-      if (random.chance(0.5)) return {};
-      // The organization has other clients.
-      const organization = `b=per_day;q=9000;r=${random.integer(0, 5_000)};t=60`;
-      if (!isTrue && random.chance(0.4)) return { 'auth0-client-quota-limit': random.pick(nonsense) };
-      const names = random.pick([['per_day'], ['per_hour', 'per_day']] as const);
-      const lagMs = random.chance(0.5) ? 0 : random.between(0, 30) * second;
-      const figures = names.map((name) => (isTrue ? figureOf(name, lagMs) : lie(name)));
-      said(figures);
-      return { 'auth0-client-quota-limit': text(names, figures), 'auth0-organization-quota-limit': organization };
-    },
+  return () => {
+    if (random.chance(0.5)) return {};
+    // The organization has other clients.
+    const organization = `b=per_day;q=9000;r=${random.integer(0, 5_000)};t=60`;
+    if (!isTrue && random.chance(0.4)) return { 'auth0-client-quota-limit': random.pick(nonsense) };
+    const names = random.pick([['per_day'], ['per_hour', 'per_day']] as const);
+    const lagMs = random.chance(0.5) ? 0 : random.between(0, 30) * second;
+    const figures = names.map((name) => (isTrue ? figureOf(name, lagMs) : lie(name)));
+    judge.quotaSaid(figures);
+    return { 'auth0-client-quota-limit': text(names, figures), 'auth0-organization-quota-limit': organization };
   };
 }

@@ -1,20 +1,21 @@
-import { isServiceAuthError, type ServiceAuth, type ServiceAuthOptions } from '@service-auth/core';
+import { isServiceAuthError } from '@service-auth/core';
 import { createCalendars } from './calendars.ts';
-import type { Surroundings } from './client.ts';
 import { createExchanges } from './exchanges.ts';
 import { createDice, type Reduction } from './faults.ts';
 import { createFleet, type Fleet } from './fleet.ts';
 import { seedGlobals } from './globals.ts';
 import { createJudge, type Judge } from './judge/judge.ts';
-import { day, hour, minute } from './judge/units.ts';
+import { hour, minute } from './judge/units.ts';
 import { modes } from './modes.ts';
-import { type Broken, createNetwork } from './network.ts';
+import { createNetwork } from './network.ts';
+import type { CreateServiceAuth, Run } from './parts.ts';
 import { createProvider } from './provider.ts';
 import { createRandom } from './random.ts';
 import { createService, credentials, type Service } from './service.ts';
 import { drawn, phaseAt, type Settings, windowsOf } from './settings.ts';
 import { createSimulatedStore, type SimulatedStore } from './simulated-store.ts';
 import { endFaults, scheduleFaults } from './timed-faults.ts';
+import type { Broken } from './token-endpoint.ts';
 import { createWitness } from './witness.ts';
 import { createWorld, type World } from './world.ts';
 
@@ -40,58 +41,14 @@ export interface Report {
   readonly counts: ReadonlyMap<string, number>;
 }
 
-/** The code under test: core's, or a wrong client's. */
-export type CreateServiceAuth = (options: ServiceAuthOptions) => ServiceAuth;
-
 /** Runs one plan. `print`: receives the trace. */
 export async function run(
   plan: Plan,
   createServiceAuth: CreateServiceAuth,
   print?: (line: string) => void,
 ): Promise<Report> {
-  const mode = modes[plan.mode];
-  if (!mode) throw new Error(`There is no mode ${plan.mode}.`);
-  const random = createRandom(`${plan.mode} ${plan.seed}`);
-  const drawing = random.fork('settings');
-  const usual = drawn(drawing, mode.settings(drawing));
-  const settings: Settings = {
-    ...usual,
-    processes: Math.min(usual.processes, plan.processes ?? usual.processes),
-    faultsForMs: Math.min(usual.faultsForMs, plan.faultsForMs ?? usual.faultsForMs),
-  };
-  const scale = settings.windowMs / day;
-  const world = createWorld(() => judge.exhausted(world.events), print);
-  const dice = createDice(world, random.fork('faults'), settings.rates, settings.windowMs, plan);
-  const judge: Judge = createJudge(
-    world,
-    settings,
-    () => service,
-    () => store,
-    () => witness.ask(),
-    createCalendars(random.fork('calendars'), settings.faultsForMs),
-  );
-  const store: SimulatedStore = createSimulatedStore(
-    world,
-    settings.storeAheadMs,
-    judge.applied,
-    settings.clockIsCoarse ? random.fork('coarse clock') : undefined,
-  );
-  const lifetimeMs = () => phaseAt(settings, world.now).lifetimeMs ?? settings.lifetimeMs;
-  const lengths = random.fork('lengths');
-  const { maxPadding } = settings;
-  // Few tokens are long.
-  const paddingOf = maxPadding ? () => '~'.repeat(Math.round(maxPadding * lengths.next() ** 4)) : undefined;
-  const { repeatsToken } = settings;
-  const { clientSecret } = credentials;
-  const service: Service = createService(world, clientSecret, lifetimeMs, judge.issued, paddingOf, repeatsToken);
-  const witness = createWitness(world, settings, store, judge, createServiceAuth, random.fork('trials'));
-  const { quota, rejecting } = settings;
-  const provider = quota
-    ? createProvider(world, random.fork('provider'), service, quota, settings.faultsForMs, judge.quotaSaid)
-    : undefined;
-  const saying = { provider: plan.isMute ? undefined : provider };
-  const network = createNetwork({ ...settings, ...saying, scale, world, dice, store, service, judge });
-  const around: Surroundings = { world, dice, judge, service, rejecting, createServiceAuth };
+  const prepared = prepare(plan, createServiceAuth, print);
+  const { random, settings, world, dice, judge, service } = prepared;
   const unhandled = (error: unknown) => judge.unhandled(error);
   let draws = 0;
   const restoreGlobals = seedGlobals(
@@ -102,44 +59,7 @@ export async function run(
   );
   process.on('unhandledRejection', unhandled);
   try {
-    const { faultsForMs } = settings;
-    const fleet = createFleet(settings, random.fork('fleet'), network, around, faultsForMs);
-    const exchanges = settings.rates.tokens_exchanged
-      ? createExchanges(world, random.fork('exchanges'), createServiceAuth, settings.audiences, store)
-      : undefined;
-    const reachable = { world, dice, settings, fleet, network, store, service, exchanges };
-    if (Object.keys(settings.rates).length === 0) await stampede(world, fleet, judge);
-    scheduleFaults(reachable, faultsForMs);
-    const { failing, outage, dying } = settings;
-    const breakAt = (fromMs: number, change: Partial<Broken>) => {
-      // A plan that was made smaller may end before the failures begin.
-      if (fromMs < faultsForMs) world.at(fromMs, () => void Object.assign(network.broken, change));
-    };
-    if (failing) breakAt(failing.fromMs, { some: failing });
-    if (outage) breakAt(outage.fromMs, { endpoint: outage.state });
-    if (dying) {
-      growRecord(world, fleet, service);
-      scheduleDeaths(dying, faultsForMs, fleet, world);
-    }
-    await world.runUntil(faultsForMs);
-    endFaults(reachable);
-    judge.faultsEnded();
-    if (outage || dying || failing) {
-      await everyoneIsServed(world, fleet, store, judge, withinMs(judge), () => false);
-    }
-    if (settings.feasible) {
-      const isSpared = judge.isSparing();
-      const isSpent = (code: string) => code === 'ERR_ISSUANCE_LIMIT' || (isSpared && /^ERR_TOKEN/.test(code));
-      await world.runUntil(Math.max(world.now, network.toldToWaitUntil));
-      await everyoneIsServed(world, fleet, store, judge, servedWithinMs, isSpent);
-    }
-    // Late messages arrive, stopped processes continue, and the spent budget is forgotten.
-    await world.runUntil(faultsForMs + Math.max(2.3 * Math.max(...windowsOf(settings)), 6 * hour));
-    // If the first of these calls finds that the store lost the record, the record is new, and may spend little.
-    const losses = () => dice.counts.get('event ledger_lost') ?? 0;
-    const lossesBefore = losses();
-    const isSparing = (code: string) => code === 'ERR_ISSUANCE_LIMIT' && losses() > lossesBefore;
-    await everyoneIsServed(world, fleet, store, judge, servedWithinMs, isSparing);
+    await live(prepared, plan);
     return {
       violations: judge.violations,
       traceHash: world.traceHash(),
@@ -153,6 +73,80 @@ export async function run(
     process.off('unhandledRejection', unhandled);
     restoreGlobals();
   }
+}
+
+function prepare(plan: Plan, createServiceAuth: CreateServiceAuth, print?: (line: string) => void): Run {
+  const mode = modes[plan.mode];
+  if (!mode) throw new Error(`There is no mode ${plan.mode}.`);
+  const random = createRandom(`${plan.mode} ${plan.seed}`);
+  const drawing = random.fork('settings');
+  const usual = drawn(drawing, mode.settings(drawing));
+  const settings: Settings = {
+    ...usual,
+    processes: Math.min(usual.processes, plan.processes ?? usual.processes),
+    faultsForMs: Math.min(usual.faultsForMs, plan.faultsForMs ?? usual.faultsForMs),
+  };
+  const world = createWorld(() => judge.exhausted(world.events), print);
+  const dice = createDice(world, random.fork('faults'), settings.rates, settings.windowMs, plan);
+  const judge: Judge = createJudge(
+    world,
+    settings,
+    () => service,
+    () => store,
+    () => witness(),
+    createCalendars(random.fork('calendars'), settings.faultsForMs),
+  );
+  const coarse = settings.clockIsCoarse ? random.fork('coarse clock') : undefined;
+  const store: SimulatedStore = createSimulatedStore(world, settings.storeAheadMs, judge.applied, coarse);
+  const lifetimeMs = () => phaseAt(settings, world.now).lifetimeMs ?? settings.lifetimeMs;
+  const lengths = random.fork('lengths');
+  const { maxPadding, repeatsToken } = settings;
+  // Few tokens are long.
+  const paddingOf = maxPadding ? () => '~'.repeat(Math.round(maxPadding * lengths.next() ** 4)) : undefined;
+  const { clientSecret } = credentials;
+  const service: Service = createService(world, clientSecret, lifetimeMs, judge.issued, paddingOf, repeatsToken);
+  const prepared = { random, settings, world, dice, judge, store, service, createServiceAuth };
+  const witness = createWitness(prepared);
+  return prepared;
+}
+
+async function live(run: Run, { isMute }: Plan): Promise<void> {
+  const { settings, world, dice, judge, service } = run;
+  const { quota, failing, outage, dying, rates, faultsForMs } = settings;
+  const provider = quota && createProvider(run, quota);
+  const network = createNetwork(run, isMute ? undefined : provider);
+  const fleet = createFleet(run, network);
+  const reachable = { ...run, fleet, network, exchange: rates.tokens_exchanged ? createExchanges(run) : undefined };
+  if (Object.keys(rates).length === 0) await stampede(world, fleet, judge);
+  scheduleFaults(reachable);
+  const breakAt = (fromMs: number, change: Partial<Broken>) => {
+    // A plan that was made smaller may end before the failures begin.
+    if (fromMs < faultsForMs) world.at(fromMs, () => void Object.assign(network.broken, change));
+  };
+  if (failing) breakAt(failing.fromMs, { some: failing });
+  if (outage) breakAt(outage.fromMs, { endpoint: outage.state });
+  if (dying) {
+    growRecord(world, fleet, service);
+    scheduleDeaths(dying, faultsForMs, fleet, world);
+  }
+  await world.runUntil(faultsForMs);
+  endFaults(reachable);
+  judge.faultsEnded();
+  if (outage || dying || failing) await everyoneIsServed(run, fleet, withinMs(judge), () => false);
+  if (settings.feasible) {
+    const isSpared = judge.isSparing();
+    const isSpent = (code: string) => code === 'ERR_ISSUANCE_LIMIT' || (isSpared && /^ERR_TOKEN/.test(code));
+    await world.runUntil(Math.max(world.now, network.endpoint.toldToWaitUntil));
+    await everyoneIsServed(run, fleet, servedWithinMs, isSpent);
+  }
+  // Late messages arrive, stopped processes continue, and the spent budget is forgotten.
+  await world.runUntil(faultsForMs + Math.max(2.3 * Math.max(...windowsOf(settings)), 6 * hour));
+  // If the first of these calls finds that the store lost the record, the record is new, and may spend little.
+  const losses = () => dice.counts.get('event ledger_lost') ?? 0;
+  const lossesBefore = losses();
+  await everyoneIsServed(run, fleet, servedWithinMs, (code) => {
+    return code === 'ERR_ISSUANCE_LIMIT' && losses() > lossesBefore;
+  });
 }
 
 const servedWithinMs = 20 * minute;
@@ -186,10 +180,8 @@ function growRecord(world: World, fleet: Fleet, service: Service): void {
 
 /** Liveness: nothing fails any more, so everybody gets a token, except callers that are denied because the budget is spent. */
 async function everyoneIsServed(
-  world: World,
+  { world, store, judge }: Run,
   fleet: Fleet,
-  store: SimulatedStore,
-  judge: Judge,
   withinMs: number,
   isSpent: (code: string) => boolean,
 ): Promise<void> {

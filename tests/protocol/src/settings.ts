@@ -3,9 +3,7 @@ import { type Rates, timedFaults } from './faults.ts';
 import { usableOf, usual } from './judge/numbers.ts';
 import type { Agreement, Circumstances, Term } from './judge/scene.ts';
 import { day, hour, minute, second } from './judge/units.ts';
-import type { QuotaSettings } from './provider.ts';
 import type { Random } from './random.ts';
-import type { EndpointState, FailingAudiences } from './token-endpoint.ts';
 
 export type { Agreement, Term };
 
@@ -17,6 +15,26 @@ export interface Phase {
   readonly lifetimeMs?: number;
   /** So many of the processes state no agreement: they inherit it. Default 0. */
   readonly inheriting?: number;
+}
+
+/** How the provider speaks of its own count. */
+export interface QuotaSettings {
+  /** False: nothing that it says is true. */
+  readonly isTrue: boolean;
+  /** The mean time between tokens that somebody without the store gets. */
+  readonly foreignEveryMs: number;
+}
+
+/** The behaviour of the token endpoint. `slow`: it issues tokens, and answers after most of those who ask have died. `unavailable`: it says for how long. */
+export type EndpointState =
+  | ('up' | 'slow' | 'silent' | 'unreachable' | 'failing')
+  | ('page' | 'missing' | 'forbidden' | 'limited' | 'unavailable');
+
+/** From then on the endpoint is in this state towards the requests for these audiences. */
+export interface FailingAudiences {
+  readonly fromMs: number;
+  readonly audiences: readonly string[];
+  readonly state: EndpointState;
 }
 
 /** Everything that is fixed before a run begins. */

@@ -47,28 +47,21 @@ export function createSimulatedStore(
   coarse?: Random,
 ): SimulatedStore {
   let sides: Record<Side, Kept | undefined> = { left: undefined, right: undefined };
-  let isSplit = false;
-  let clockOffset = aheadMs;
   let [minOffset, maxOffset] = [aheadMs, aheadMs];
-  let setBackAt = Number.NEGATIVE_INFINITY;
   let reads = 0;
   // The latest instant that its clock showed to somebody who wrote.
   let shownUpTo = 0;
   let back = { ms: 0, noticedAt: Number.POSITIVE_INFINITY };
   let lostAt = Number.NEGATIVE_INFINITY;
   let history: { at: number; kept: Kept | undefined }[] = [{ at: 0, kept: undefined }];
-  const effective = (side: Side): Side => (isSplit ? side : 'left');
-  const now = () => Math.floor(epoch + world.now + clockOffset);
+  const effective = (side: Side): Side => (store.isSplit ? side : 'left');
   const shown = () => {
-    if (!coarse) return now();
-    const ofAServer = now() + coarse.between(-maxJitterMs, maxJitterMs);
+    if (!coarse) return store.now();
+    const ofAServer = store.now() + coarse.between(-maxJitterMs, maxJitterMs);
     return Math.floor(ofAServer / second) * second;
   };
 
-  // A process with a cached token reads this within half a minute.
-  const unnoticedMs = () => (world.now > back.noticedAt + 35_000 ? 0 : back.ms);
-
-  const isBehind = () => shownUpTo > now() + 60_000;
+  const isBehind = () => shownUpTo > store.now() + 60_000;
 
   function noticed(): void {
     reads = 0;
@@ -81,15 +74,29 @@ export function createSimulatedStore(
     if (history.length > 2_000) history = history.slice(-1_000);
   }
 
-  return {
-    load(side) {
+  const store = {
+    clockOffset: aheadMs,
+    setBackAt: Number.NEGATIVE_INFINITY,
+    isSplit: false,
+    now: () => Math.floor(epoch + world.now + store.clockOffset),
+    get clockSpreadMs() {
+      return maxOffset - minOffset + (coarse ? second + 2 * maxJitterMs : 0);
+    },
+    get unnoticedMs() {
+      // A process with a cached token reads this within half a minute.
+      return world.now > back.noticedAt + 35_000 ? 0 : back.ms;
+    },
+    get lostAt() {
+      return store.isSplit ? Number.POSITIVE_INFINITY : lostAt;
+    },
+    load(side: Side) {
       const kept = sides[effective(side)];
       if (back.ms > 0 && kept && isBehind()) reads += 1;
       // More than may have died before they could write it down.
       if (reads > readsToNotice) noticed();
       return { ...kept, now: shown() };
     },
-    swap(side, { expected, version, record }) {
+    swap(side: Side, { expected, version, record }: StoreChange) {
       const at = effective(side);
       const present = sides[at]?.version;
       const swapped = present === expected || present === version;
@@ -97,61 +104,43 @@ export function createSimulatedStore(
         // Whoever read that the clock was set back writes it down.
         const notices = isBehind() && reads > 0;
         if (notices) noticed();
-        if (notices || !isBehind()) shownUpTo = now();
+        if (notices || !isBehind()) shownUpTo = store.now();
         set(at, { record, version });
         applied(record);
       }
       return { swapped, now: shown() };
     },
-    kept: (side) => sides[effective(side)],
-    replace(record) {
+    kept: (side: Side) => sides[effective(side)],
+    replace(record: string) {
       set('left', { record, version: `intruder ${world.now}` });
       applied(record);
     },
-    now,
-    stepClock(byMs) {
-      if (byMs < -60_000) setBackAt = world.now;
-      if (byMs < 0) back = { ms: unnoticedMs() - Math.round(byMs), noticedAt: Number.POSITIVE_INFINITY };
-      clockOffset += Math.round(byMs);
-      minOffset = Math.min(minOffset, clockOffset);
-      maxOffset = Math.max(maxOffset, clockOffset);
-    },
-    get clockOffset() {
-      return clockOffset;
-    },
-    get clockSpreadMs() {
-      return maxOffset - minOffset + (coarse ? second + 2 * maxJitterMs : 0);
-    },
-    get unnoticedMs() {
-      return unnoticedMs();
-    },
-    get setBackAt() {
-      return setBackAt;
-    },
-    get lostAt() {
-      return isSplit ? Number.POSITIVE_INFINITY : lostAt;
+    stepClock(byMs: number) {
+      if (byMs < -60_000) store.setBackAt = world.now;
+      if (byMs < 0) back = { ms: store.unnoticedMs - Math.round(byMs), noticedAt: Number.POSITIVE_INFINITY };
+      store.clockOffset += Math.round(byMs);
+      minOffset = Math.min(minOffset, store.clockOffset);
+      maxOffset = Math.max(maxOffset, store.clockOffset);
     },
     wipe() {
       lostAt = world.now;
       set('left', undefined);
       set('right', undefined);
     },
-    regress(ageMs) {
+    regress(ageMs: number) {
       lostAt = world.now;
       const older = history.filter(({ at }) => at <= world.now - ageMs).at(-1) ?? history[0];
       set('left', older?.kept);
     },
-    get isSplit() {
-      return isSplit;
-    },
     split() {
-      isSplit = true;
+      store.isSplit = true;
       set('right', sides.left);
     },
-    heal(survivor) {
+    heal(survivor: Side) {
       lostAt = world.now;
       set('left', sides[survivor]);
-      isSplit = false;
+      store.isSplit = false;
     },
   };
+  return store;
 }

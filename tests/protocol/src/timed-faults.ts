@@ -1,33 +1,27 @@
 import { decoded } from '../../../packages/core/src/record/store-calls.ts';
 import { recordWithSpent } from '../../../packages/core/src/record/stored-record.ts';
-import type { Exchanges } from './exchanges.ts';
-import type { Dice, TimedFault } from './faults.ts';
+import type { TimedFault } from './faults.ts';
 import type { Fleet } from './fleet.ts';
 import { countsForMs } from './judge/numbers.ts';
 import { day, hour, minute } from './judge/units.ts';
-import { type Broken, type Network, working } from './network.ts';
+import type { Network } from './network.ts';
+import type { Run } from './parts.ts';
 import type { Random } from './random.ts';
-import type { Service } from './service.ts';
-import { type Settings, windowsOf } from './settings.ts';
-import type { SimulatedStore } from './simulated-store.ts';
-import type { World } from './world.ts';
+import { windowsOf } from './settings.ts';
+import { type Broken, working } from './token-endpoint.ts';
 
-export interface Reachable {
-  readonly world: World;
-  readonly dice: Dice;
-  readonly settings: Settings;
+/** What a timed fault can change. */
+export interface Reachable extends Run {
   readonly fleet: Fleet;
   readonly network: Network;
-  readonly store: SimulatedStore;
-  readonly service: Service;
-  readonly exchanges: Exchanges | undefined;
+  readonly exchange: (() => boolean) | undefined;
 }
 
 const year = 365 * day;
 
-/** Schedules all timed faults until `until`; what lasts longer is ended by {@link endFaults}. */
-export function scheduleFaults(reachable: Reachable, until: number): void {
-  const { world, dice } = reachable;
+/** Schedules all timed faults until they end; what lasts longer is ended by {@link endFaults}. */
+export function scheduleFaults(reachable: Reachable): void {
+  const { world, dice, settings } = reachable;
   const shared = sharedBy(reachable);
   const mayHappen = conditions(shared);
   // Each kind draws in this order, so kept plans stay as they are.
@@ -38,7 +32,7 @@ export function scheduleFaults(reachable: Reachable, until: number): void {
 
   function schedule(fault: TimedFault, happen: (random: Random) => void): void {
     const delayMs = dice.nextIn(fault);
-    if (delayMs === undefined || world.now + delayMs > until) return;
+    if (delayMs === undefined || world.now + delayMs > settings.faultsForMs) return;
     world.at(world.now + delayMs, () => {
       if (mayHappen[fault]?.() !== false && dice.strike(fault)) happen(dice.of(fault));
       schedule(fault, happen);
@@ -97,7 +91,7 @@ function sharedBy(reachable: Reachable): Shared {
 
 /** When a fault that is due may happen, if not always. */
 function conditions(shared: Shared): Partial<Record<TimedFault, () => boolean>> {
-  const { world, settings, fleet, network, store, exchanges, losses, memoryMs, isForgotten } = shared;
+  const { world, settings, fleet, network, store, exchange, losses, memoryMs, isForgotten } = shared;
   let leaptAt = Number.NEGATIVE_INFINITY;
   const mayLose = () =>
     losses.filter((at) => at > world.now - memoryMs).length < settings.lossesPerWindow && !store.isSplit;
@@ -119,7 +113,7 @@ function conditions(shared: Shared): Partial<Record<TimedFault, () => boolean>> 
       if (mayLeap) leaptAt = world.now;
       return mayLeap;
     },
-    tokens_exchanged: () => exchanges?.exchange() ?? false,
+    tokens_exchanged: () => exchange?.() ?? false,
   };
 }
 

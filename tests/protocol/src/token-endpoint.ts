@@ -1,40 +1,47 @@
 import type { Transport, TransportRequest, TransportResponse } from '@service-auth/core';
 import { brokenConnection, neverConnected, thrownAnswer } from './connection-errors.ts';
 import { type CallFault, interrupt } from './faults.ts';
+import { isRefusal } from './judge/numbers.ts';
 import type { Ending, SentRequest } from './judge/sights.ts';
-import { second } from './judge/units.ts';
+import { day, second } from './judge/units.ts';
 import type { Machine } from './machine.ts';
-import type { Broken, Wires } from './network.ts';
+import type { Run } from './parts.ts';
+import type { Provider } from './provider.ts';
 import type { Random } from './random.ts';
+import type { EndpointState, FailingAudiences } from './settings.ts';
 
-const states = {
-  up: undefined,
-  /** It issues tokens, and answers after most of those who ask have died. */
-  slow: undefined,
-  silent: undefined,
-  unreachable: undefined,
+/** What the endpoint says in the states in which it always says the same. */
+const answersIn: Partial<Record<EndpointState, TransportResponse>> = {
   failing: status(503),
   page: { ...status(200), body: '<html>We will be back soon.' },
   missing: status(404),
   forbidden: status(403),
   limited: status(429),
-  /** It says for how long. */
   unavailable: { ...status(503), headers: { 'retry-after': '60' } },
-} satisfies Record<string, TransportResponse | undefined>;
+};
 
-/** The behaviour of the token endpoint towards all requests. */
-export type EndpointState = keyof typeof states;
-
-/** From then on the endpoint is in this state towards the requests for these audiences. */
-export interface FailingAudiences {
-  readonly fromMs: number;
-  readonly audiences: readonly string[];
-  readonly state: EndpointState;
+/** No machine reaches it, or only this machine does not. */
+export interface Broken {
+  store: boolean;
+  /** The store keeps no write. */
+  discards: boolean;
+  endpoint: EndpointState;
+  cutOff: string | undefined;
+  some: FailingAudiences | undefined;
 }
 
+export const working: Readonly<Broken> = {
+  store: false,
+  discards: false,
+  endpoint: 'up',
+  cutOff: undefined,
+  some: undefined,
+};
+
 /** The way to the token endpoint, and what it says. */
-interface Endpoint {
+export interface Endpoint {
   transportOf(machine: Machine): Transport;
+  /** Until when it has told those who asked to wait. */
   readonly toldToWaitUntil: number;
 }
 
@@ -47,9 +54,9 @@ const laterAnswers: readonly TransportResponse[] = [
   { ...status(400), body: '{"error":"temporarily_unavailable"}' },
 ];
 
-export function createEndpoint(wires: Wires, broken: Broken): Endpoint {
-  const { world, dice, service, judge, provider, scale, maxFreezeMs, maxQueueMs } = wires;
-  let toldToWaitUntil = 0;
+export function createEndpoint(run: Run, broken: Broken, provider: Provider | undefined): Endpoint {
+  const { world, dice, service, judge } = run;
+  const { windowMs, maxFreezeMs, maxQueueMs } = run.settings;
   let laterAnswered = 0;
   const answers = new Map<string, { readonly value: string; readonly answer: TransportResponse }>();
   const latency = dice.of('token_reply_late');
@@ -87,8 +94,8 @@ export function createEndpoint(wires: Wires, broken: Broken): Endpoint {
   /** Half of the answers say for how long nobody may ask. */
   function maybeTold(random: Random, answer: TransportResponse): TransportResponse {
     if (random.chance(0.5)) return answer;
-    const seconds = Math.ceil(random.between(1, 1_800 * scale));
-    toldToWaitUntil = Math.max(toldToWaitUntil, world.now + seconds * second);
+    const seconds = Math.ceil(random.between(1, 1_800 * (windowMs / day)));
+    endpoint.toldToWaitUntil = Math.max(endpoint.toldToWaitUntil, world.now + seconds * second);
     return { ...answer, headers: { 'retry-after': `${seconds}` } };
   }
 
@@ -152,8 +159,8 @@ export function createEndpoint(wires: Wires, broken: Broken): Endpoint {
     const leavesAt = latency.chance(0.5) ? world.now : world.now + heldMs;
     world.at(leavesAt + latency.between(2, 200) + fate.queuedMs, () => {
       judge.arrived();
-      const said = states[state] ?? answerOf(machine.name, audience, body, requestedAt);
-      const headers = { ...(said.headers as Record<string, string>), ...provider?.headers() };
+      const said = answersIn[state] ?? answerOf(machine.name, audience, body, requestedAt);
+      const headers = { ...(said.headers as Record<string, string>), ...provider?.() };
       const answer = { ...said, headers };
       if (fate.isLost) return;
       const slowMs = state === 'slow' ? 6 * second : 0;
@@ -168,21 +175,19 @@ export function createEndpoint(wires: Wires, broken: Broken): Endpoint {
     });
   }
 
-  return {
-    transportOf: (machine) => (request) => new Promise((resolve, reject) => send(machine, request, resolve, reject)),
-    get toldToWaitUntil() {
-      return toldToWaitUntil;
-    },
+  const endpoint = {
+    transportOf:
+      (machine: Machine): Transport =>
+      (request) =>
+        new Promise((resolve, reject) => send(machine, request, resolve, reject)),
+    toldToWaitUntil: 0,
   };
+  return endpoint;
 }
 
 function endingOf({ status, headers, body }: TransportResponse): Ending {
   const hasToken = status === 200 && String(body).includes('access_token');
   return { status, hasToken, toldMs: Number((headers as Record<string, string>)['retry-after']) * second || 0 };
-}
-
-function isRefusal(code: number): boolean {
-  return code >= 300 && code < 500 && ![408, 425].includes(code);
 }
 
 function status(code: number): TransportResponse {

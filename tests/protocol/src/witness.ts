@@ -1,39 +1,21 @@
-import {
-  createUsageReader,
-  type ServiceAuth,
-  type ServiceAuthOptions,
-  type Store,
-  type UsageReader,
-} from '@service-auth/core';
+import { createUsageReader, type Store, type UsageReader } from '@service-auth/core';
 import { aside } from './globals.ts';
-import type { Judge } from './judge/judge.ts';
-import type { Random } from './random.ts';
+import type { Run } from './parts.ts';
 import { credentials } from './service.ts';
-import { type Agreement, limitOf, type Settings } from './settings.ts';
-import type { SimulatedStore } from './simulated-store.ts';
+import { type Agreement, limitOf } from './settings.ts';
 import { copiesOf, tryTwoDeaths, tryWhatIsSaid } from './trial.ts';
-import type { World } from './world.ts';
-
-/** Reads the record as a provider does, for the judge. */
-export interface Witness {
-  /** Asks what `getUsage()` says about the record as it is now, in a turn of its own. */
-  ask(): void;
-}
 
 /** One of so many answers is tried, and one of so many tokens. In a long run ever fewer are. */
 const triedAnswers = 6;
 const triedTokens = 2;
 
-/** Creates the witness of a run. It changes nothing: what it does is drawn from a randomness of its own. */
-export function createWitness(
-  world: World,
-  settings: Settings,
-  store: SimulatedStore,
-  judge: Judge,
-  createServiceAuth: (options: ServiceAuthOptions) => ServiceAuth,
-  random: Random,
-): Witness {
+/**
+ * Creates what asks `getUsage()` about the record as it is now, as a provider does, in a turn of its own, for the judge. It changes nothing: what
+ * it does is drawn from a randomness of its own.
+ */
+export function createWitness({ world, settings, store, judge, createServiceAuth, ...run }: Run): () => void {
   const { durability, phases, maxRecordBytes } = settings;
+  const random = run.random.fork('trials');
   const agreements = phases.flatMap((phase) => phase.agreements);
   const isUniform = agreements.length === 1 && !phases.some(({ inheriting }) => inheriting);
   const reading: Store = {
@@ -77,14 +59,12 @@ export function createWitness(
     if (isServed !== undefined) judge.triedDeaths(isServed);
   }
 
-  return {
-    ask() {
-      if (isAsking || store.kept('left') === undefined) return;
-      isAsking = true;
-      world.at(world.now, () => {
-        isAsking = false;
-        void aside(question).catch(judge.unreadable);
-      });
-    },
+  return () => {
+    if (isAsking || store.kept('left') === undefined) return;
+    isAsking = true;
+    world.at(world.now, () => {
+      isAsking = false;
+      void aside(question).catch(judge.unreadable);
+    });
   };
 }

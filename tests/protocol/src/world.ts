@@ -29,8 +29,6 @@ export function createWorld(
 ): World {
   /** The next one is the last. */
   const schedule: Scheduled[] = [];
-  let now = 0;
-  let events = 0;
   let hash = fnv('');
   let second = fnv('+');
 
@@ -39,47 +37,44 @@ export function createWorld(
     for (let first = schedule.at(-1); first !== undefined && first.time <= end; first = schedule.at(-1)) {
       schedule.pop();
       if (first.event === undefined) continue;
-      now = first.time;
+      world.now = first.time;
       return first.event;
     }
     return undefined;
   }
 
-  return {
-    get now() {
-      return now;
-    },
-    get events() {
-      return events;
-    },
-    at(time, event) {
+  const world = {
+    now: 0,
+    events: 0,
+    at(time: number, event: () => void) {
       // Eighths of a millisecond are exact in binary, so that no sum of instants depends on its order.
-      const scheduled: Scheduled = { time: Math.max(now, Math.ceil(time * 8) / 8), event };
+      const scheduled: Scheduled = { time: Math.max(world.now, Math.ceil(time * 8) / 8), event };
       schedule.splice(placeOf(scheduled, schedule), 0, scheduled);
       return () => {
         scheduled.event = undefined;
       };
     },
-    async runUntil(end) {
+    async runUntil(end: number) {
       await turns(() => {
         const event = next(end);
         if (event === undefined) return false;
-        events += 1;
-        if (events === maxEvents) exhausted();
-        if (events >= maxEvents) return false;
+        world.events += 1;
+        if (world.events === maxEvents) exhausted();
+        if (world.events >= maxEvents) return false;
         event();
         return true;
       });
-      now = Math.max(now, end);
+      world.now = Math.max(world.now, end);
     },
-    note(line) {
-      const text = `${now.toFixed(3)} ${line}`;
+    note(line: string) {
+      const text = `${world.now.toFixed(3)} ${line}`;
       hash = fnv(text, hash);
       second = fnv(text, second);
       print?.(text);
     },
     traceHash: () => hash.toString(16).padStart(8, '0') + second.toString(16).padStart(8, '0'),
   };
+  return world;
 }
 
 function endless(): never {

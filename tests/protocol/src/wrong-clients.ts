@@ -8,7 +8,7 @@ import type {
   Usage,
 } from '@service-auth/core';
 import { hour, second } from './judge/units.ts';
-import type { CreateServiceAuth } from './run.ts';
+import type { CreateServiceAuth } from './parts.ts';
 
 type Change = (createServiceAuth: CreateServiceAuth) => CreateServiceAuth;
 

@@ -1,17 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { byDay } from '@service-auth/test-tools/night';
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { Figures } from '../src/worlds/outage-world.ts';
 import { outageWorlds } from '../src/worlds/outage-worlds.ts';
 import { rejectionWorlds } from '../src/worlds/rejection-worlds.ts';
-import {
-  brokenIn,
-  document,
-  type Figures,
-  outageTable,
-  readTable,
-  rejectionTable,
-  render,
-} from '../src/worlds/table.ts';
+import { brokenIn, document, outageTable, readTable, rejectionTable, render } from '../src/worlds/table.ts';
 import { thisCore, tryWorlds } from '../src/worlds/tried-worlds.ts';
 import { statedWait } from '../src/worlds/waits.ts';
 

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { encodeRecord } from '../../../../packages/core/src/ledger/codec.ts';
 import { compact } from '../../../../packages/core/src/ledger/compact.ts';
 import { decide, type Query } from '../../../../packages/core/src/ledger/decide.ts';
@@ -92,12 +93,7 @@ export function seenBefore(
 
 /** The text of a record with a checksum that fits (CRC-32 of the UTF-16 code units), written by somebody other than core. */
 export function forged(json: string): string {
-  let crc = -1;
-  for (const byte of Buffer.from(json, 'utf16le')) {
-    crc ^= byte;
-    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
-  }
-  return `service-auth/4 ${(~crc >>> 0).toString(16).padStart(8, '0')} ${json}`;
+  return `service-auth/4 ${crc32(Buffer.from(json, 'utf16le')).toString(16).padStart(8, '0')} ${json}`;
 }
 
 export function jsonOf(text: string): string {

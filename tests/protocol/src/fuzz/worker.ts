@@ -9,17 +9,16 @@ export interface FuzzTask {
   readonly runs: number;
 }
 
+/** What came of the inputs for a target. No failure: every property was true. */
 export interface Fuzzed {
   readonly runs: number;
-  /** Undefined if every property was true. */
-  readonly failure: string | undefined;
+  readonly failures: readonly string[];
   readonly maxMegabytes: number;
 }
 
 serve(async ({ name, seed, runs }: FuzzTask): Promise<Fuzzed> => {
   const details = await targets[name]?.({ seed, numRuns: runs });
-  const failure = details?.failed
-    ? `seed ${seed}: ${details.errorInstance}\n${fc.stringify(details.counterexample)}`
-    : undefined;
-  return { runs: details?.numRuns ?? 0, failure, maxMegabytes: process.resourceUsage().maxRSS / 1_024 };
+  const { failed, errorInstance, counterexample } = details ?? {};
+  const failures = failed ? [`seed ${seed}: ${errorInstance}\n${fc.stringify(counterexample)}`] : [];
+  return { runs: details?.numRuns ?? 0, failures, maxMegabytes: process.resourceUsage().maxRSS / 1_024 };
 });

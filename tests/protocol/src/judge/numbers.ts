@@ -42,3 +42,11 @@ export function youngMayGain(tokens: number, usable: number, durability: StoreDu
   if (durability === 'process' || reserve === 0) return usable;
   return Math.min(usable, Math.max(1, Math.floor(reserve / (durability === 'replicated' ? 3 : 1))));
 }
+
+/** From a decision to the request that follows it. */
+export const sentWithinMs: number = 12 * second;
+
+/** The endpoint says with this status that it issued no token. */
+export function isRefusal(status: number): boolean {
+  return status >= 300 && status < 500 && ![408, 425].includes(status);
+}

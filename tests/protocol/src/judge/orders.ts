@@ -1,3 +1,4 @@
+import { sentWithinMs } from './numbers.ts';
 import type { Time } from './scene.ts';
 import type { Sights } from './sights.ts';
 
@@ -10,8 +11,6 @@ export interface Orders {
 
 /** A process may stand still for so long before it writes an order. */
 const writtenWithinMs = 35 * 60_000;
-/** From a decision to the request that follows it. */
-const sentWithinMs = 12_000;
 
 export function createOrders(world: Time): Orders {
   /** Until then each may have an effect that `getUsage()` does not show. */

@@ -1,10 +1,8 @@
 import type { Hold } from '@service-auth/core';
+import { isRefusal, sentWithinMs } from './numbers.ts';
 import type { Promised } from './promised.ts';
 import type { SentRequest } from './sights.ts';
-import { hour, minute, second } from './units.ts';
-
-/** From a decision to the request that follows it. */
-const sentWithinMs = 12 * second;
+import { hour, minute } from './units.ts';
 
 /** However long requests have an unknown outcome, they never spend three quarters of what may be spent: by the count of the endpoint, and by that of `getUsage()`. */
 export const aQuarterOfTheBudgetIsLeft: Promised = ({ world, settings }, violated) => {
@@ -161,8 +159,3 @@ export const aTokenEndsTheRowOfDeaths: Promised = (_, violated) => ({
     if (!isServed) violated('two deaths after a token');
   },
 });
-
-/** The endpoint says with this status that it issued no token. */
-function isRefusal(status: number): boolean {
-  return status >= 300 && status < 500 && ![408, 425].includes(status);
-}

@@ -22,34 +22,32 @@ export interface Usages {
 /** Remembers what `getUsage()` said, and has it asked whenever a record is written. */
 export function createUsages(world: Time, settings: Circumstances, store: () => KeptStore, ask: () => void): Usages {
   const { rates, phases, durability, lossesPerWindow } = settings;
-  let latest: Usage | undefined;
   const isYoung = () => world.now < 27 * hour;
 
-  return {
-    get latest() {
-      return latest;
-    },
+  const usages: { latest: Usage | undefined } & Omit<Usages, 'latest'> = {
+    latest: undefined,
     areComparable:
       lossesPerWindow === 0 && !rates.store_clock_wild && !rates.store_clock_set_back && !rates.store_clock_leap,
     isUniform:
       phases.flatMap(({ agreements }) => agreements).length === 1 && !phases.some(({ inheriting }) => inheriting),
     isCounted: ({ at, pending }, { windowMs }) => at + countsForMs(windowMs, pending) > store().now(),
     isSparing: () =>
-      latest?.windows.some(({ tokens, usable, pending }) => {
+      usages.latest?.windows.some(({ tokens, usable, pending }) => {
         const budget = isYoung() ? youngMayGain(tokens, usable, durability) : usable;
         return pending >= Math.max(3, Math.floor(budget / 8));
       }) ?? false,
     // The time between requests is longer where less may be spent.
     sparedForMs: () => {
-      const usable = Math.min(...(latest?.windows ?? []).map((window) => window.usable));
+      const usable = Math.min(...(usages.latest?.windows ?? []).map((window) => window.usable));
       return isYoung() || usable < 120 ? 6 * hour : 80 * minute;
     },
     sights: {
       applied: ask,
       faultsEnded: ask,
       counted(usage) {
-        latest = usage;
+        usages.latest = usage;
       },
     },
   };
+  return usages;
 }

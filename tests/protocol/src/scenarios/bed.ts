@@ -1,8 +1,8 @@
 import type { IssuanceLimit, ServiceAuth, ServiceAuthError, TransportResponse } from '@service-auth/core';
 import { day, minute, second } from '../judge/units.ts';
 import { createMachine } from '../machine.ts';
+import type { CreateServiceAuth } from '../parts.ts';
 import { createRandom } from '../random.ts';
-import type { CreateServiceAuth } from '../run.ts';
 import { createService, credentials } from '../service.ts';
 import { createSimulatedStore, type SimulatedStore } from '../simulated-store.ts';
 import { createWorld } from '../world.ts';

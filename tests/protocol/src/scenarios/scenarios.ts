@@ -1,5 +1,5 @@
 import { hour, minute } from '../judge/units.ts';
-import type { CreateServiceAuth } from '../run.ts';
+import type { CreateServiceAuth } from '../parts.ts';
 import { createBed } from './bed.ts';
 
 /** A course of events that chance does not find, and what must be true of it. Resolves with what is not. */

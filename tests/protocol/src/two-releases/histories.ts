@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isServiceAuthError } from '@service-auth/core';
-import type { CreateServiceAuth } from '../run.ts';
+import type { CreateServiceAuth } from '../parts.ts';
 import { createPlace, type Member, type Parts, type Place } from './place.ts';
 import { loadReleases, type Releases } from './releases.ts';
 

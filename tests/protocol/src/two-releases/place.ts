@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { ServiceAuth, ServiceAuthOptions, Store } from '@service-auth/core';
 import { recordKey } from '@service-auth/core/record';
-import type { CreateServiceAuth } from '../run.ts';
+import type { CreateServiceAuth } from '../parts.ts';
+import { credentials } from '../service.ts';
 
 /** One store, one endpoint, and the processes of a fleet, each with the release that it runs. */
 export interface Place {
@@ -34,45 +35,42 @@ export interface Parts {
   readonly wipe: () => Promise<void>;
 }
 
-const client = { authUrl: 'https://auth.example.com', clientId: 'client' };
-
 /** Creates a place in which nothing has happened. */
 export async function createPlace({ open, wipe }: Parts): Promise<Place> {
-  const key = await recordKey(client);
+  const key = await recordKey(credentials);
   const store = open();
-  let requests = 0;
   let fails = false;
   let names = 0;
   const load = () => store.load(key);
 
   function optionsOf(name: string): ServiceAuthOptions {
     return {
-      ...client,
+      ...credentials,
       audience: 'common',
-      clientSecret: 'CANARY-secret-1',
       issuanceLimit: { tokens: 5_000, reserve: 0 },
       store: open(),
       instance: name,
       async transport() {
-        requests += 1;
+        place.requests += 1;
         if (fails) return { status: 503, headers: {}, body: '' };
-        const answer = { access_token: `CANARY-token-${requests}`, token_type: 'Bearer', expires_in: 86_400 };
+        const answer = { access_token: `CANARY-token-${place.requests}`, token_type: 'Bearer', expires_in: 86_400 };
         return { status: 200, headers: {}, body: JSON.stringify(answer) };
       },
     };
   }
 
-  return {
-    start(name, release) {
+  const place = {
+    requests: 0,
+    start(name: string, release: CreateServiceAuth): Member {
       const options = optionsOf(name);
       const common = release(options);
       return {
         client: common,
         async spend(tokens) {
           for (let count = 0; count < tokens; count++) {
-            const before = requests;
+            const before = place.requests;
             await release({ ...options, audience: `audience ${++names}` }).getToken();
-            assert.equal(requests, before + 1);
+            assert.equal(place.requests, before + 1);
           }
         },
         async said() {
@@ -86,7 +84,7 @@ export async function createPlace({ open, wipe }: Parts): Promise<Place> {
     async record() {
       return (await load()).record ?? '';
     },
-    async replace(record) {
+    async replace(record: string) {
       const { version } = await load();
       const { swapped } = await store.swap(key, { expected: version, version: `restored ${++names}`, record });
       assert(swapped);
@@ -95,8 +93,6 @@ export async function createPlace({ open, wipe }: Parts): Promise<Place> {
     fail() {
       fails = true;
     },
-    get requests() {
-      return requests;
-    },
   };
+  return place;
 }

@@ -1,5 +1,5 @@
 import { createServiceAuth } from '@service-auth/core';
-import type { CreateServiceAuth } from '../run.ts';
+import type { CreateServiceAuth } from '../parts.ts';
 import { type Change, loadChanged } from './load-changed.ts';
 
 /** The releases of a fleet: today's, and what may follow it. */

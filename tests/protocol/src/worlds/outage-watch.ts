@@ -3,22 +3,8 @@ import { minute } from '../judge/units.ts';
 import type { Machine } from '../machine.ts';
 import type { Service } from '../service.ts';
 import type { World } from '../world.ts';
+import type { Figures } from './outage-world.ts';
 import { mayIssue, type OutageWorld } from './outage-world.ts';
-import type { Figures } from './table.ts';
-
-/** What a world came to. */
-export interface OutageFigures extends Figures {
-  /** The largest part of what may be issued that was of unknown outcome at one time. */
-  readonly unknownPercent: number;
-  /** The longest that a caller waited for a token although requests for its audience work: since its last request failed, and not while the limit refused it. */
-  readonly waitMinutes: number;
-  /** The longest that the limit refused a caller although the endpoint had issued less than it may. */
-  readonly lockedOutMinutes: number;
-  readonly issued: number;
-  readonly requests: number;
-  /** The number of tokens that saw a window with more tokens than were agreed. */
-  readonly exceeding: number;
-}
 
 /** Measures a world from outside: what arrives at the endpoint, and what callers get. */
 export interface OutageWatch {
@@ -32,7 +18,11 @@ export interface OutageWatch {
   asked(caller: object, machine: Machine, audience: number): void;
   served(caller: object): void;
   refused(caller: object, code: string): void;
-  figures(): OutageFigures;
+  /**
+   * `waitMinutes`: the longest that a caller waited for a token although requests for its audience work, since its last request failed, and not while
+   * the limit refused it. `exceeding`: the tokens with which a window saw more than were agreed. The others: see the document.
+   */
+  figures(): Figures;
 }
 
 /** The longest that a caller waits, if it comes when it is told to. */

@@ -10,6 +10,9 @@ import type { Term } from '../settings.ts';
  */
 export type Failure = 'failed' | 'silent' | 'refused' | 'unreachable' | 'killed';
 
+/** What a world came to, rounded up. */
+export type Figures = Readonly<Record<string, number>>;
+
 /** A step of the store's clock. */
 interface ClockStep {
   readonly atMs: number;

@@ -39,9 +39,7 @@ const refused: Partial<OutageWorld> = { fails: () => 'refused', ...staggered };
 const killed: Partial<OutageWorld> = { fails: () => 'killed', processes: undefined };
 const narrow = { windows: hourAndDay };
 /** A lease lasts for 30 seconds and the deadline. */
-const still = (seconds: number): Partial<OutageWorld> => ({
-  ...{ timeoutMs: 10 * second, standsStillMs: seconds * second, ...silent },
-});
+const still = (seconds: number) => ({ timeoutMs: 10 * second, standsStillMs: seconds * second, ...silent });
 const steps = (...of: readonly (readonly [atHour: number, byHours: number])[]) => ({
   clockSteps: of.map(([atHour, byHours]) => ({ atMs: atHour * hour, byMs: byHours * hour })),
 });

@@ -3,14 +3,14 @@ import { sendWithToken } from '@service-auth/core/http';
 import { seedGlobals } from '../globals.ts';
 import { day, hour, minute, second } from '../judge/units.ts';
 import { createMachine, type Machine } from '../machine.ts';
+import type { CreateServiceAuth } from '../parts.ts';
 import { createRandom } from '../random.ts';
-import type { CreateServiceAuth } from '../run.ts';
 import { createService, credentials } from '../service.ts';
 import { createSimulatedStore } from '../simulated-store.ts';
 import { createWorld } from '../world.ts';
 import { nameOf } from './outage-endpoint.ts';
+import type { Figures } from './outage-world.ts';
 import { maxEvents } from './outage-world.ts';
-import type { Figures } from './table.ts';
 
 /** Before this instant the API accepts every token, and the record becomes old enough to know all tokens that count. */
 const startsAt = 28 * hour;
@@ -33,44 +33,23 @@ export interface RejectionWorld {
   accepts(request: ApiRequest): boolean;
 }
 
+const world = (name: string, audiences: number, accepts: RejectionWorld['accepts']) => ({ name, audiences, accepts });
+
 /** The worlds, in the order of the table. */
 export const rejectionWorlds: readonly RejectionWorld[] = [
-  {
-    name: 'all routes answer 401 for 10 h',
-    audiences: 2,
-    accepts: ({ atMs }) => atMs < hour || atMs > 11 * hour,
-  },
-  { name: 'one of four routes always answers 401', audiences: 2, accepts: ({ route }) => route > 0 },
-  {
-    name: 'a token dies after an hour, though it says a day',
-    audiences: 1,
-    accepts: ({ tokenAgeMs }) => tokenAgeMs < hour,
-  },
-  {
-    name: 'an API answers 401 for a minute of every ten',
-    audiences: 2,
-    accepts: ({ atMs }) => atMs % (10 * minute) > minute,
-  },
-  { name: 'one of ten audiences always gets 401', audiences: 10, accepts: ({ audience }) => audience > 0 },
+  world('all routes answer 401 for 10 h', 2, ({ atMs }) => atMs < hour || atMs > 11 * hour),
+  world('one of four routes always answers 401', 2, ({ route }) => route > 0),
+  world('a token dies after an hour, though it says a day', 1, ({ tokenAgeMs }) => tokenAgeMs < hour),
+  world('an API answers 401 for a minute of every ten', 2, ({ atMs }) => atMs % (10 * minute) > minute),
+  world('one of ten audiences always gets 401', 10, ({ audience }) => audience > 0),
 ];
-
-/** What a world came to. */
-interface RejectionFigures extends Figures {
-  /** The most tokens that were issued within 24 hours. */
-  readonly issued: number;
-  /** The callers who got a 401, and those who got no token, in percent. */
-  readonly rejectedPercent: number;
-  readonly refusedPercent: number;
-  /** The longest time in which a route served nobody, although it would have accepted a new token, in minutes. */
-  readonly unservedMinutes: number;
-}
 
 /** Runs one world, through the public interface of core and the policy of its adapters. The same seed gives the same figures. */
 export async function runRejections(
   world: RejectionWorld,
   seed: number,
   createServiceAuth: CreateServiceAuth,
-): Promise<RejectionFigures> {
+): Promise<Figures> {
   const random = createRandom(`${world.name} ${seed}`);
   const time = createWorld(undefined, undefined, maxEvents);
   const store = createSimulatedStore(time);

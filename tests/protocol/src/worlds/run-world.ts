@@ -2,13 +2,14 @@ import type { ServiceAuth, ServiceAuthError, Store } from '@service-auth/core';
 import { seedGlobals } from '../globals.ts';
 import { hour, minute, second } from '../judge/units.ts';
 import { createMachine, type Machine } from '../machine.ts';
+import type { CreateServiceAuth } from '../parts.ts';
 import { createRandom } from '../random.ts';
-import type { CreateServiceAuth } from '../run.ts';
 import { createService, credentials, type Service } from '../service.ts';
 import { createSimulatedStore } from '../simulated-store.ts';
 import { createWorld } from '../world.ts';
 import { createOutageEndpoint, nameOf } from './outage-endpoint.ts';
-import { createOutageWatch, type OutageFigures, type OutageWatch } from './outage-watch.ts';
+import { createOutageWatch, type OutageWatch } from './outage-watch.ts';
+import type { Figures } from './outage-world.ts';
 import { maxEvents, type OutageWorld } from './outage-world.ts';
 
 /** Makes the record. */
@@ -23,7 +24,7 @@ export async function runWorld(
   world: OutageWorld,
   seed: number,
   createServiceAuth: CreateServiceAuth,
-): Promise<OutageFigures> {
+): Promise<Figures> {
   const random = createRandom(`${world.name} ${seed}`);
   const time = createWorld(undefined, undefined, maxEvents);
   const startsAt = (world.isYoung ? 0 : maturesMs) + (world.isStaggered ? forgottenMs : 0);

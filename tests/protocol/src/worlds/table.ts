@@ -1,11 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { waitPromisedMinutes } from './outage-watch.ts';
-import type { OutageWorld } from './outage-world.ts';
+import type { Figures, OutageWorld } from './outage-world.ts';
 import { outageWorlds } from './outage-worlds.ts';
 import { type RejectionWorld, rejectionWorlds } from './rejection-worlds.ts';
-
-/** What a world came to, rounded up. */
-export type Figures = Readonly<Record<string, number>>;
 
 interface Column<World> {
   readonly head: string;

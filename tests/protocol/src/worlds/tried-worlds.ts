@@ -1,5 +1,5 @@
 import { inChildren } from '../children.ts';
-import type { Figures } from './table.ts';
+import type { Figures } from './outage-world.ts';
 import type { WorldTask } from './worker.ts';
 
 const worker = new URL('worker.ts', import.meta.url);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { day, hour, minute } from '../judge/units.ts';
+import type { Figures } from './outage-world.ts';
 import { type OutageWorld, usualWorld } from './outage-world.ts';
-import type { Figures } from './table.ts';
 
 /** The page with the table of waits. */
 export const page: URL = new URL('../../../../docs/when-a-request-is-repeated.md', import.meta.url);

@@ -1,10 +1,10 @@
 import { serve } from '../children.ts';
-import type { CreateServiceAuth } from '../run.ts';
+import type { CreateServiceAuth } from '../parts.ts';
 import { wrongClients } from '../wrong-clients.ts';
+import type { Figures } from './outage-world.ts';
 import { outageWorlds } from './outage-worlds.ts';
 import { rejectionWorlds, runRejections } from './rejection-worlds.ts';
 import { runWorld } from './run-world.ts';
-import type { Figures } from './table.ts';
 import { waitWorlds } from './waits.ts';
 
 export interface WorldTask {
