@@ -40,14 +40,12 @@ export function startFleet(size: number, optionsOf: (start: number) => WorkerOpt
   const ready = new Promise<void>((resolve) => {
     onReady = resolve;
   });
-  let starts = 0;
   let begun = 0;
   let closing = false;
-  let declaredAt: number | undefined;
 
   function start(index: number): void {
-    const options = optionsOf(starts);
-    starts += 1;
+    const options = optionsOf(fleet.starts);
+    fleet.starts += 1;
     const child = fork(worker, [JSON.stringify(options)], {
       execArgv: ['--conditions=@service-auth/source'],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -61,7 +59,7 @@ export function startFleet(size: number, optionsOf: (start: number) => WorkerOpt
       if (message.type === 'ready') begun += 1;
       if (begun === size) onReady();
       if (message.type === 'sending' && processes[index] === child) ambushes.shift()?.(index);
-      if (message.type === 'declared') declaredAt ??= Date.now();
+      if (message.type === 'declared') fleet.declaredAt ??= Date.now();
       if (message.type === 'denied') denials.set(child, `${options.instance} was last told: ${message.what}`);
       if (message.type === 'served') {
         denials.delete(child);
@@ -92,21 +90,11 @@ export function startFleet(size: number, optionsOf: (start: number) => WorkerOpt
     });
   }
 
-  for (let index = 0; index < size; index += 1) start(index);
-  return {
-    size,
-    complaints,
-    ready,
-    get starts() {
-      return starts;
-    },
-    get declaredAt() {
-      return declaredAt;
-    },
-    kill,
-    stop: (index) => processes[index]?.kill('SIGSTOP'),
-    resume: (index) => processes[index]?.kill('SIGCONT'),
-    lieInWait: (ambush) => ambushes.push(ambush),
+  const fleet = {
+    ...{ size, complaints, ready, kill, starts: 0, declaredAt: undefined as number | undefined },
+    stop: (index: number) => processes[index]?.kill('SIGSTOP'),
+    resume: (index: number) => processes[index]?.kill('SIGCONT'),
+    lieInWait: (ambush: Ambush) => ambushes.push(ambush),
     serveEach: () => Promise.all(processes.map((_, index) => served(index))),
     denials: () => [...denials.values()],
     async close() {
@@ -121,4 +109,6 @@ export function startFleet(size: number, optionsOf: (start: number) => WorkerOpt
       );
     },
   };
+  for (let index = 0; index < size; index += 1) start(index);
+  return fleet;
 }

@@ -1,5 +1,6 @@
 import type { Store } from '@service-auth/core';
 import { dynaliteClientSettings } from '@service-auth/test-tools/servers/dynalite';
+import type { GatewayCall } from './gateway.ts';
 
 export const storeKinds = [
   'file',
@@ -84,10 +85,8 @@ export async function openStore(kind: StoreKind, address: string, oddity: number
       const pool = new pg.Pool({ connectionString: address, ...settings }).on('error', ignore);
       return { store: postgresStore(pool), close: () => pool.end() };
     }
-    case 'durable-object': {
-      const { gatewayStore } = await import('./gateway-store.ts');
+    case 'durable-object':
       return { store: gatewayStore(address), close: async () => {} };
-    }
     case 'dynamodb': {
       const { dynamodbStore } = await import('@service-auth/dynamodb');
       const { DynamoDBClient } = await import('@aws-sdk/client-dynamodb');
@@ -98,3 +97,17 @@ export async function openStore(kind: StoreKind, address: string, oddity: number
 }
 
 function ignore(): void {}
+
+/** The Durable Object behind the Worker at `address`. */
+function gatewayStore(address: string): Store {
+  async function ask<Answer>(call: GatewayCall, signal: AbortSignal | undefined): Promise<Answer> {
+    const response = await fetch(address, { method: 'POST', body: JSON.stringify(call), signal: signal ?? null });
+    if (!response.ok) throw Object.assign(new Error('refused'), { name: await response.text() });
+    return (await response.json()) as Answer;
+  }
+  return {
+    durability: 'durable',
+    load: (key, { signal } = {}) => ask({ key }, signal),
+    swap: (key, change, { signal } = {}) => ask({ key, change }, signal),
+  };
+}
