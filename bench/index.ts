@@ -3,7 +3,6 @@ import { spawnSync } from 'node:child_process';
 import { loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { hasPeers } from './contenders/peers.ts';
 import type { Answer, Scope } from './harness/answer.ts';
 import { writeAnswer } from './harness/document.ts';
 import { goalText, textOf } from './harness/render.ts';
@@ -39,7 +38,6 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 // The measurement uses the published build, not the sources.
 run('turbo', ['run', 'build', '--output-logs=errors-only']);
 if (!scope.quick) run('pnpm', ['install', '--frozen-lockfile', '--dir', 'bench/peers']);
-else if (!hasPeers()) console.log('Without the peers: only `pnpm bench` installs them.');
 
 const failed: string[] = [];
 for (const name of asked) {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import type { Kind } from '../harness/answer.ts';
 import type { Import } from '../harness/footprint.ts';
+import { kindOf } from './peers.ts';
 
 const bench = fileURLToPath(new URL('..', import.meta.url));
 const peers = fileURLToPath(new URL('../peers/', import.meta.url));
@@ -8,7 +8,9 @@ const peers = fileURLToPath(new URL('../peers/', import.meta.url));
 export const handwrittenModule = 'handwritten fetch and cache';
 export const core = '@service-auth/core';
 
+/** What a program imports of each. */
 const own: Readonly<Record<string, readonly string[]>> = {
+  [handwrittenModule]: ['getToken'],
   [core]: ['createServiceAuth'],
   '@service-auth/axios': ['attachServiceAuth'],
   '@service-auth/got': ['serviceAuth'],
@@ -48,22 +50,10 @@ const hosts: Readonly<Record<string, string>> = {
 };
 
 export function importsToCompare(withPeers: boolean): Import[] {
-  const of = (names: typeof own, kind: Kind, folder: string): Import[] =>
-    Object.entries(names).map(([name, taken]) => ({
-      name,
-      kind,
-      specifier: name,
-      names: taken,
-      folder,
-      host: hosts[name],
-    }));
-  const handwritten: Import = {
-    name: handwrittenModule,
-    kind: 'handwritten',
-    specifier: './contenders/handwritten-module.js',
-    names: ['getToken'],
-    folder: bench,
-    host: undefined,
-  };
-  return [handwritten, ...of(own, 'ours', bench), ...(withPeers ? of(foreign, 'peer', peers) : [])];
+  const of = (names: typeof own, folder: string) =>
+    Object.entries(names).map(([name, taken]): Import => {
+      const specifier = name === handwrittenModule ? './contenders/handwritten-module.js' : name;
+      return { name, kind: kindOf(name), specifier, names: taken, folder, host: hosts[name] };
+    });
+  return [...of(own, bench), ...(withPeers ? of(foreign, peers) : [])];
 }

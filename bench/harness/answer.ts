@@ -41,7 +41,7 @@ export interface Goal {
 /** The result of a question's measurements. */
 export interface Answer {
   readonly tables: readonly Table[];
-  readonly charts: readonly Chart[];
+  readonly chart?: Chart;
   readonly goals: readonly Goal[];
 }
 

@@ -1,5 +1,6 @@
 import { cpuUsage } from 'node:process';
 import { measure } from 'mitata';
+import { createRandom } from '../../tests/protocol/src/random.ts';
 import type { Rounds } from './statistics.ts';
 
 /** A measured function, and its name in the table. */
@@ -42,10 +43,10 @@ const callsToWarmUp = 10_000;
  */
 export async function compare(contenders: readonly Contender[], options: ComparisonOptions): Promise<Rounds> {
   const { rounds, sliceMs, batch = 1_024, concurrency = 1, clock = 'time' } = options;
-  const random = seededRandom(rounds);
+  const { next } = createRandom(`${rounds} rounds`);
   const results: Record<string, number[]> = Object.fromEntries(contenders.map(({ name }) => [name, []]));
   for (let round = 0; round <= rounds; round += 1) {
-    for (const { name, run } of shuffled(contenders, random)) {
+    for (const { name, run } of shuffled(contenders, next)) {
       const { p50 } = await measure(run as () => void, {
         now: clocks[clock],
         gc: false,
@@ -63,18 +64,8 @@ export async function compare(contenders: readonly Contender[], options: Compari
   return results;
 }
 
-/** Numbers from 0 to 1, the same in every run (mulberry32). */
-export function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
+/** Items in a random order. */
+export function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
   return items
     .map((item) => ({ item, place: random() }))
     .toSorted((a, b) => a.place - b.place)

@@ -1,13 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Answer, Chart } from './answer.ts';
+import type { Answer } from './answer.ts';
 import { svgOf, themeNames } from './chart.ts';
 import { dataOf, goalTable } from './render.ts';
 
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
-const pictures = 'performance';
 
 /** The command and the time of a measurement. */
 export interface Run {
@@ -18,28 +17,19 @@ export interface Run {
   readonly load: number;
 }
 
-/** Writes an answer to `docs/data/performance`, from where the page takes its tables, and its charts to `docs/performance`. Returns the files. */
-export function writeAnswer(name: string, answer: Answer, run: Run): string[] {
-  const data = join('data/performance', `${name}.json`);
-  const measured = { tables: [goalTable(answer.goals), ...answer.tables.map(dataOf)], note: describeRun(run) };
-  mkdirSync(join(docs, 'data/performance'), { recursive: true });
-  writeFileSync(join(docs, data), `${JSON.stringify(measured, null, 2)}\n`);
-
-  mkdirSync(join(docs, pictures), { recursive: true });
-  const charts = answer.charts.flatMap((chart, index) => draw(pictureName(name, index), chart));
-  return [`docs/${data}`, ...charts.map((chart) => `docs/${pictures}/${chart}`)];
-}
-
-function draw(name: string, chart: Chart): string[] {
-  return themeNames.map((theme) => {
-    const file = `${name}-${theme}.svg`;
-    writeFileSync(join(docs, pictures, file), svgOf(chart, theme));
-    return file;
-  });
-}
-
-function pictureName(name: string, index: number): string {
-  return index === 0 ? name : `${name}-${index + 1}`;
+/** Writes an answer to `docs/data/performance`, from where the page takes its tables, and its chart to `docs/performance`. Returns the files. */
+export function writeAnswer(name: string, { tables, goals, chart }: Answer, run: Run): string[] {
+  const measured = { tables: [goalTable(goals), ...tables.map(dataOf)], note: describeRun(run) };
+  const files = {
+    [`data/performance/${name}.json`]: `${JSON.stringify(measured, null, 2)}\n`,
+    ...(chart &&
+      Object.fromEntries(themeNames.map((theme) => [`performance/${name}-${theme}.svg`, svgOf(chart, theme)]))),
+  };
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(docs, file)), { recursive: true });
+    writeFileSync(join(docs, file), text);
+  }
+  return Object.keys(files).map((file) => `docs/${file}`);
 }
 
 function describeRun({ command, commit, load }: Run): string {

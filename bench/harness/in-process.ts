@@ -48,6 +48,13 @@ export async function startWorker<Input, Output>(
   };
 }
 
+/** Measures several times, one after the other. */
+export async function inTurn<Result>(times: number, measure: (round: number) => Promise<Result>): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let round = 0; round < times; round += 1) results.push(await measure(round));
+  return results;
+}
+
 /** One input, in a process of its own. */
 export async function inProcess<Input, Output>(
   name: string,

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTable } from '@service-auth/postgres';
+import { temporaryFolder } from '@service-auth/test-tools/end-with-this-process';
 import { startPostgres } from '@service-auth/test-tools/servers/postgres';
 import { startRedis } from '@service-auth/test-tools/servers/redis';
 import pg from 'pg';
@@ -15,8 +15,7 @@ export interface Places {
 
 /** A directory, and the servers that this machine has or may be given, until the stack is disposed of. */
 export async function openPlaces(stack: AsyncDisposableStack): Promise<Places> {
-  const directory = mkdtempSync(join(tmpdir(), 'service-auth-bench-'));
-  stack.defer(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryFolder(join(tmpdir(), 'service-auth-bench-'));
   const redis = process.env['REDIS_URL'] ?? (await started(startRedis, stack));
   const postgres = process.env['POSTGRES_URL'] ?? (await started(startPostgres, stack));
   if (postgres) {

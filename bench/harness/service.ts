@@ -1,4 +1,4 @@
-import type { Client } from './client.ts';
+import { type Client, clientAt } from './client.ts';
 import { startWorker } from './in-process.ts';
 
 /** An order to the service: start, or say how many tokens it has issued since the last order. */
@@ -16,13 +16,7 @@ export async function startService(options: { delayMs?: number } = {}): Promise<
   const worker = await startWorker<ServiceOrder, string | number>('service');
   const origin = await worker.run({ delayMs: options.delayMs ?? 0 });
   return {
-    client: {
-      tokenUrl: `${origin}/oauth/token`,
-      apiUrl: `${origin}/api/v1/orders`,
-      clientId: 'client',
-      clientSecret: 'secret',
-      audience: 'api',
-    },
+    client: clientAt(`${origin}`),
     issued: async () => (await worker.run('issued')) as number,
     [Symbol.asyncDispose]: () => worker[Symbol.asyncDispose](),
   };

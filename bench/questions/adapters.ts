@@ -1,17 +1,8 @@
-import { carefulInterceptor, handwrittenInterceptor, staticHeader, staticHeaderAgain } from '../clients/target.ts';
-import { hasPeers, peerVersions } from '../contenders/peers.ts';
-import {
-  type Answer,
-  atMost,
-  type Goal,
-  type Kind,
-  type Row,
-  type Scope,
-  spreadText,
-  type Table,
-} from '../harness/answer.ts';
+import { carefulInterceptor, handwrittenInterceptor, staticHeader } from '../clients/target.ts';
+import { rowOf } from '../contenders/peers.ts';
+import { type Answer, atMost, type Scope, spreadText, type Table } from '../harness/answer.ts';
 import type { ComparisonOptions } from '../harness/compare.ts';
-import { inProcess } from '../harness/in-process.ts';
+import { inProcess, inTurn } from '../harness/in-process.ts';
 import { startService } from '../harness/service.ts';
 import { type Rounds, ratioOf } from '../harness/statistics.ts';
 import type { AdaptersInput } from '../workers/adapters.ts';
@@ -19,71 +10,45 @@ import type { AdaptersInput } from '../workers/adapters.ts';
 const clients = ['axios', 'nestjs', 'fetch', 'got', 'undici'];
 
 /** The cost of a request itself: the mock of the HTTP client answers, and nothing is sent. */
-export default async function adapters(scope: Scope): Promise<Answer> {
+export default function adapters(scope: Scope): Promise<Answer> {
   const options = { rounds: scope.quick ? 7 : 9, sliceMs: 5, batch: 128, clock: 'processor' } as const;
-  return answerFrom(await measureClients(scope, true, options), (client, runs) =>
-    atMost(
-      `${client}: a request that is mocked, a handwritten interceptor that is as careful = 1`,
-      1.05,
-      ratioOf(runs, oursFor(client), carefulInterceptor),
-    ),
-  );
+  return measureClients(scope, 'that is mocked', options);
 }
 
 /** The same over loopback, 16 requests at a time. */
-export async function loopback(scope: Scope): Promise<Answer> {
+export function loopback(scope: Scope): Promise<Answer> {
   const options = { rounds: scope.quick ? 7 : 15, sliceMs: 20, concurrency: 16, clock: 'processor' } as const;
-  return answerFrom(await measureClients(scope, false, options), (client, runs) =>
-    atMost(
-      `${client}: a request over loopback, a handwritten interceptor that is as careful = 1`,
-      1.05,
-      ratioOf(runs, oursFor(client), carefulInterceptor),
-    ),
-  );
+  return measureClients(scope, 'over loopback', options);
 }
 
 async function measureClients(
   { quick }: Scope,
-  isMock: boolean,
+  how: 'that is mocked' | 'over loopback',
   comparison: ComparisonOptions,
-): Promise<Map<string, Rounds[]>> {
+): Promise<Answer> {
   await using service = await startService();
   const { client } = service;
   const measured = new Map<string, Rounds[]>();
   for (const name of clients) {
-    const input = { name, client, isMock, comparison, withPeers: !quick && hasPeers() };
-    const parts: Rounds[] = [];
-    for (let part = 0; part < (quick ? 1 : 3); part += 1) {
-      parts.push(await inProcess<AdaptersInput, Rounds>('adapters', input));
-    }
-    measured.set(name, parts);
+    const input = { name, client, isMock: how === 'that is mocked', comparison, withPeers: !quick };
+    measured.set(name, await inTurn(quick ? 1 : 3, () => inProcess<AdaptersInput, Rounds>('adapters', input)));
   }
-  return measured;
-}
-
-function answerFrom(
-  measured: ReadonlyMap<string, Rounds[]>,
-  goal: (client: string, runs: readonly Rounds[]) => Goal,
-): Answer {
-  const versions = peerVersions();
-  const tables = [...measured].map(([client, runs]): Table => {
-    const rows = Object.keys(runs[0] ?? {}).map((name): Row => {
-      const version = versions[name] ? ` ${versions[name]}` : '';
+  const tables = [...measured].map(([name, runs]): Table => {
+    const rows = Object.keys(runs[0] ?? {}).map((way) => {
       const bases = [staticHeader, handwrittenInterceptor, carefulInterceptor];
-      const cells = bases.map((base) => spreadText(ratioOf(runs, name, base)));
-      return { name: `${name}${version}`, kind: kindOf(client, name), cells };
+      return rowOf(
+        way,
+        bases.map((base) => spreadText(ratioOf(runs, way, base))),
+      );
     });
-    return { title: client, columns: ['processor time, static header = 1', 'handwritten = 1', 'as careful = 1'], rows };
+    return { title: name, columns: ['processor time, static header = 1', 'handwritten = 1', 'as careful = 1'], rows };
   });
-  return { tables, charts: [], goals: [...measured].map(([client, runs]) => goal(client, runs)) };
-}
-
-function kindOf(client: string, name: string): Kind {
-  if (name === oursFor(client)) return 'ours';
-  if (name === handwrittenInterceptor || name === carefulInterceptor) return 'handwritten';
-  return name === staticHeader || name === staticHeaderAgain ? 'limit' : 'peer';
-}
-
-function oursFor(client: string): string {
-  return `@service-auth/${client}`;
+  const goals = [...measured].map(([name, runs]) =>
+    atMost(
+      `${name}: a request ${how}, a handwritten interceptor that is as careful = 1`,
+      1.05,
+      ratioOf(runs, `@service-auth/${name}`, carefulInterceptor),
+    ),
+  );
+  return { tables, goals };
 }

@@ -1,13 +1,10 @@
 import { type Answer, atMost, numberText, type Scope, spreadText } from '../harness/answer.ts';
-import { inProcess } from '../harness/in-process.ts';
+import { inProcess, inTurn } from '../harness/in-process.ts';
 import { spreadOf } from '../harness/statistics.ts';
 import type { AudiencesInput, AudiencesOutput } from '../workers/audiences.ts';
-import type { ProcessesInput } from '../workers/processes.ts';
 
-interface Scenario extends Pick<AudiencesInput, 'processes' | 'audiences'> {
+interface Scenario extends Pick<AudiencesInput, 'processes' | 'audiences' | 'kind'> {
   readonly name: string;
-  /** `shared`: all processes have the same audiences. `own processor`: it runs in the time of the simulator. */
-  readonly kind?: 'shared' | 'own processor';
   readonly rounds: number;
   readonly aimSeconds: number;
 }
@@ -39,18 +36,10 @@ export default async function audiences({ quick }: Scope): Promise<Answer> {
   for (const scenario of scenarios) {
     if (quick && scenario.processes > 1) continue;
     const { processes, audiences, kind } = scenario;
-    const rounds: AudiencesOutput[] = [];
-    for (let round = 0; round < (quick ? 1 : scenario.rounds); round += 1) {
-      const input = { processes, audiences, tokenLength: 754, storeMs: 5, answerMs: 100 };
-      rounds.push(
-        kind === 'own processor'
-          ? await inProcess<ProcessesInput, AudiencesOutput>('processes', { ...input, seed: round })
-          : await inProcess<AudiencesInput, AudiencesOutput>('audiences', {
-              ...input,
-              sharesAudiences: kind === 'shared',
-            }),
-      );
-    }
+    const input = { processes, audiences, kind, tokenLength: 754, storeMs: 5, answerMs: 100 };
+    const rounds = await inTurn(quick ? 1 : scenario.rounds, (seed) =>
+      inProcess<AudiencesInput, AudiencesOutput>('audiences', { ...input, seed }),
+    );
     measured.push({ scenario, rounds });
   }
   const spread = (rounds: readonly AudiencesOutput[], of: (round: AudiencesOutput) => number) =>
@@ -75,7 +64,6 @@ export default async function audiences({ quick }: Scope): Promise<Answer> {
         })),
       },
     ],
-    charts: [],
     goals: measured.flatMap(({ scenario: { name, aimSeconds }, rounds }) => [
       atMost(`${name}: seconds until all have a token`, aimSeconds, spread(rounds, seconds)),
       atMost(`${name}: the last one, the median = 1`, 3, spread(rounds, spreadOfTimes)),

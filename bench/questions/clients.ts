@@ -1,6 +1,6 @@
-import { hasPeers, peerVersions } from '../contenders/peers.ts';
+import { rowOf } from '../contenders/peers.ts';
 import { allocationFlags } from '../harness/allocation.ts';
-import { type Answer, atMost, type Kind, numberText, type Row, type Scope, spreadText } from '../harness/answer.ts';
+import { type Answer, atMost, numberText, type Scope, spreadText } from '../harness/answer.ts';
 import { inProcess } from '../harness/in-process.ts';
 import { startService } from '../harness/service.ts';
 import { ratioOf, spreadOf } from '../harness/statistics.ts';
@@ -22,7 +22,7 @@ const peers = [
 /** One process with many clients, each with a token of its own: time and memory. */
 export default async function clients({ quick }: Scope): Promise<Answer> {
   await using service = await startService();
-  const names = [closure, closureAgain, singleFlight, peekToken, getToken, ...(quick || !hasPeers() ? [] : peers)];
+  const names = [closure, closureAgain, singleFlight, peekToken, getToken, ...(quick ? [] : peers)];
   const measured = new Map<string, GrowthOutput>();
   const measure = (name: string, sizes: number[], rounds: number) =>
     inProcess<GrowthInput, GrowthOutput>(
@@ -38,12 +38,6 @@ export default async function clients({ quick }: Scope): Promise<Answer> {
 
   const growth = (name: string, size: number) => ratioOf([measured.get(name)?.rounds ?? {}], `${size}`, '1');
   const heap = (name: string) => (crowded.get(name) ?? measured.get(name)?.heapBytes ?? Number.NaN) - tokenBytes;
-  const versions = peerVersions();
-  const rowOf = (name: string, cells: string[]): Row => ({
-    name: versions[name] ? `${name} ${versions[name]}` : name,
-    kind: kindOf(name),
-    cells,
-  });
   const closureBytes = heap(closure) + tokenBytes;
   return {
     tables: [
@@ -67,7 +61,6 @@ export default async function clients({ quick }: Scope): Promise<Answer> {
           ),
       },
     ],
-    charts: [],
     goals: [
       atMost('`getToken()` with 10,000 clients in one process, with one = 1', 3, growth(getToken, 10_000)),
       atMost(
@@ -78,10 +71,4 @@ export default async function clients({ quick }: Scope): Promise<Answer> {
       ),
     ],
   };
-}
-
-function kindOf(name: string): Kind {
-  if (name === closure || name === closureAgain) return 'limit';
-  if (name === singleFlight) return 'handwritten';
-  return name === getToken || name === peekToken ? 'ours' : 'peer';
 }

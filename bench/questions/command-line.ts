@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { type Answer, atMost, numberText, type Row, type Scope, spreadText } from '../harness/answer.ts';
+import { environmentOf } from '../harness/client.ts';
 import { openPlaces } from '../harness/places.ts';
 import { startService } from '../harness/service.ts';
 import { type Rounds, spreadOf } from '../harness/statistics.ts';
@@ -16,14 +17,6 @@ export default async function commandLine({ quick }: Scope): Promise<Answer> {
   await using service = await startService();
   await using stack = new AsyncDisposableStack();
   const places = await openPlaces(stack);
-  const { tokenUrl, clientId, clientSecret, audience } = service.client;
-  const env = {
-    ...process.env,
-    SERVICE_AUTH_URL: tokenUrl.replace(/\/oauth\/token$/, ''),
-    SERVICE_AUTH_CLIENT_ID: clientId,
-    SERVICE_AUTH_CLIENT_SECRET: clientSecret,
-    SERVICE_AUTH_AUDIENCE: audience,
-  };
   const token = (store: string) => [program, 'token', '--store', store];
   const commands: Readonly<Record<string, readonly string[]>> = {
     [bare]: ['-e', '0'],
@@ -32,7 +25,7 @@ export default async function commandLine({ quick }: Scope): Promise<Answer> {
     ...(places.postgres && { 'service-auth token, PostgreSQL': token(places.postgres) }),
     'service-auth --version': [program, '--version'],
   };
-  const times = measure(commands, env, quick ? 5 : 25);
+  const times = measure(commands, environmentOf(service.client), quick ? 5 : 25);
   const spread = (name: string) => spreadOf(times[name] ?? []);
   // Round by round: what slowed the machine for a moment slowed both.
   const excess = spreadOf(
@@ -49,7 +42,6 @@ export default async function commandLine({ quick }: Scope): Promise<Answer> {
     tables: [
       { title: 'a process that prints a token of the store', columns: ['ms', 'ms more than Node itself'], rows },
     ],
-    charts: [],
     goals: [atMost(`a cold token of a directory less ${allowedMs} ms, ${bare} = 1`, 1.5, excess)],
   };
 }

@@ -1,5 +1,5 @@
-import { hasPeers, peerVersions } from '../contenders/peers.ts';
-import { type Answer, atMost, type Kind, numberText, type Row, type Scope, spreadText } from '../harness/answer.ts';
+import { kindOf, rowOf } from '../contenders/peers.ts';
+import { type Answer, atMost, numberText, type Scope, spreadText } from '../harness/answer.ts';
 import { startWorker } from '../harness/in-process.ts';
 import { openPlaces } from '../harness/places.ts';
 import { startService } from '../harness/service.ts';
@@ -28,7 +28,7 @@ export default async function fleet({ quick }: Scope): Promise<Answer> {
   await using service = await startService({ delayMs: 50 });
   await using servers = new AsyncDisposableStack();
   const places = await openPlaces(servers);
-  const names = contendersIn(places, !quick && hasPeers()).flatMap((name) =>
+  const names = contendersIn(places, !quick).flatMap((name) =>
     name === pairs.redis.byHand ? [name, name + again] : [name],
   );
   const deployments: Record<string, Deployment[]> = Object.fromEntries(names.map((name) => [name, []]));
@@ -45,14 +45,13 @@ export default async function fleet({ quick }: Scope): Promise<Answer> {
   const ratio = (name: string, key: Time) => ratioOf(timesOf(key), name, byHandFor(name));
   const tokens = (name: string, key: 'tokens' | 'tokensFirst') =>
     spreadOf(deployments[name]?.map((done) => done[key]) ?? []);
-  const rows = names.map((name): Row => {
-    const cells = [
+  const rows = names.map((name) =>
+    rowOf(name, [
       numberText(tokens(name, 'tokensFirst').median, 0),
       numberText(tokens(name, 'tokens').median, 0),
       ...times.map((key) => (name === noSharing ? '–' : spreadText(ratio(name, key)))),
-    ];
-    return { name: withVersion(name), kind: kindOf(name), cells };
-  });
+    ]),
+  );
   const columns = [
     'tokens, first start',
     `tokens, ${starts} starts`,
@@ -63,18 +62,16 @@ export default async function fleet({ quick }: Scope): Promise<Answer> {
   const ours = Object.values(pairs).flatMap((pair) => (names.includes(pair.ours) ? [pair.ours] : []));
   return {
     tables: [{ title: `${processes} processes; times: by hand over the same store = 1`, columns, rows }],
-    charts: [
-      {
-        title: `Tokens issued to ${processes} processes that are started ${starts} times`,
-        logarithmic: false,
-        bars: names
-          .filter((name) => !name.endsWith(again))
-          .map((name) => {
-            const value = tokens(name, 'tokens');
-            return { name, kind: kindOf(name), value, label: numberText(value.median, 0) };
-          }),
-      },
-    ],
+    chart: {
+      title: `Tokens issued to ${processes} processes that are started ${starts} times`,
+      logarithmic: false,
+      bars: names
+        .filter((name) => !name.endsWith(again))
+        .map((name) => {
+          const value = tokens(name, 'tokens');
+          return { name, kind: kindOf(name), value, label: numberText(value.median, 0) };
+        }),
+    },
     goals: [
       ...ours.map((name) =>
         atMost(`${processes} processes × ${starts} starts, ${name}: tokens issued`, 1, tokens(name, 'tokens'), 0),
@@ -109,28 +106,11 @@ async function deploy(input: FleetInput, issued: () => Promise<number>): Promise
   }
   const [cold = [], ...later] = spent;
   const median = (values: readonly Spent[], key: keyof Spent) => spreadOf(values.map((value) => value[key])).median;
-  return {
-    coldMs: median(cold, 'ms'),
-    laterMs: median(later.flat(), 'ms'),
-    laterProcessorMs: median(later.flat(), 'processorMs'),
-    tokensFirst,
-    tokens,
-  };
+  const laterProcessorMs = median(later.flat(), 'processorMs');
+  return { coldMs: median(cold, 'ms'), laterMs: median(later.flat(), 'ms'), laterProcessorMs, tokensFirst, tokens };
 }
 
 function byHandFor(name: string): string {
   const { file, redis, postgres } = pairs;
   return (/postgres/i.test(name) ? postgres : /redis/i.test(name) ? redis : file).byHand;
-}
-
-function withVersion(name: string): string {
-  const library = name.split(' ')[0] ?? '';
-  const version = peerVersions()[library];
-  return version ? name.replace(library, `${library} ${version}`) : name;
-}
-
-function kindOf(name: string): Kind {
-  if (name.startsWith('@service-auth/')) return 'ours';
-  if (name === noSharing) return 'limit';
-  return name.startsWith('handwritten') ? 'handwritten' : 'peer';
 }

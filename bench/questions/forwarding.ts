@@ -1,13 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '@service-auth/test-tools/end-with-this-process';
 import { Pool } from 'undici';
-import { hasPeers, peerVersions } from '../contenders/peers.ts';
-import { type Answer, atMost, type Row, type Scope, spreadText } from '../harness/answer.ts';
-import { seededRandom } from '../harness/compare.ts';
+import { createRandom } from '../../tests/protocol/src/random.ts';
+import { rowOf } from '../contenders/peers.ts';
+import { type Answer, atMost, type Scope, spreadText } from '../harness/answer.ts';
+import { environmentOf } from '../harness/client.ts';
+import { shuffled } from '../harness/compare.ts';
 import { startWorker } from '../harness/in-process.ts';
 import { processorSeconds, tellsProcessorTime } from '../harness/processor-time.ts';
 import { type Service, startService } from '../harness/service.ts';
@@ -38,21 +40,16 @@ export default async function forwarding({ quick }: Scope): Promise<Answer> {
     { name: directAgain, url: origin },
     { name: ours, ...(await startServe(service, stack)) },
   ];
-  if (hasPeers()) {
+  if (!quick) {
     const worker = stack.use(await startWorker<string, Required<Omit<Way, 'name'>>>('reply-from'));
     ways.push({ name: peer, ...(await worker.run(origin)) });
   }
   const { times, processor } = await measure(ways, quick ? 3 : 15, quick ? 500 : 2_000);
 
   const spread = (rounds: Rounds, name: string, base: string) => spreadText(ratioOf([rounds], name, base));
-  const rows = ways.map(({ name, pid }): Row => {
-    const isPeer = name === peer;
-    return {
-      name: isPeer ? `${name} ${peerVersions()[peer]}` : name,
-      kind: pid === undefined ? 'limit' : isPeer ? 'peer' : 'ours',
-      cells: [spread(times, name, direct), pid && tellsProcessorTime ? spread(processor, name, ours) : '–'],
-    };
-  });
+  const rows = ways.map(({ name, pid }) =>
+    rowOf(name, [spread(times, name, direct), pid && tellsProcessorTime ? spread(processor, name, ours) : '–']),
+  );
   return {
     tables: [
       {
@@ -61,23 +58,13 @@ export default async function forwarding({ quick }: Scope): Promise<Answer> {
         rows,
       },
     ],
-    charts: [],
-    goals: hasPeers() ? [atMost(`a request through \`serve\`, ${peer} = 1`, 1, ratioOf([times], ours, peer))] : [],
+    goals: quick ? [] : [atMost(`a request through \`serve\`, ${peer} = 1`, 1, ratioOf([times], ours, peer))],
   };
 }
 
 async function startServe({ client }: Service, stack: AsyncDisposableStack): Promise<Omit<Way, 'name'>> {
-  const directory = mkdtempSync(join(tmpdir(), 'service-auth-bench-'));
-  stack.defer(() => rmSync(directory, { recursive: true, force: true }));
-  const env = {
-    ...process.env,
-    SERVICE_AUTH_URL: new URL(client.tokenUrl).origin,
-    SERVICE_BASE_URL: new URL(client.apiUrl).origin,
-    SERVICE_AUTH_CLIENT_ID: client.clientId,
-    SERVICE_AUTH_CLIENT_SECRET: client.clientSecret,
-    SERVICE_AUTH_AUDIENCE: client.audience,
-    SERVICE_AUTH_STORE: `file:${directory}`,
-  };
+  const directory = temporaryFolder(join(tmpdir(), 'service-auth-bench-'));
+  const env = { ...environmentOf(client), SERVICE_AUTH_STORE: `file:${directory}` };
   const child = spawn(process.execPath, [program, 'serve', '--no-key'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   stack.defer(async () => {
     child.kill('SIGKILL');
@@ -89,12 +76,12 @@ async function startServe({ client }: Service, stack: AsyncDisposableStack): Pro
 
 /** Seconds of each round. In a round every way has the same number of requests, in an order drawn anew. */
 async function measure(ways: readonly Way[], rounds: number, requests: number) {
-  const random = seededRandom(rounds);
+  const { next } = createRandom(`${rounds} rounds`);
   const times: Record<string, number[]> = Object.fromEntries(ways.map(({ name }) => [name, []]));
   const processor: Record<string, number[]> = structuredClone(times);
   const pools = new Map(ways.map(({ name, url }) => [name, new Pool(url, { connections })]));
   for (let round = 0; round <= rounds; round += 1) {
-    for (const { name, pid } of ways.toSorted(() => random() - 0.5)) {
+    for (const { name, pid } of shuffled(ways, next)) {
       const secondsOf = () => (pid && tellsProcessorTime ? processorSeconds(pid) : Number.NaN);
       const [usedBefore, startedAt] = [secondsOf(), performance.now()];
       await sendAll(pools.get(name) as Pool, requests);

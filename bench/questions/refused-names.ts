@@ -1,5 +1,5 @@
 import { type Answer, atMost, numberText, type Scope, spreadText } from '../harness/answer.ts';
-import { inProcess } from '../harness/in-process.ts';
+import { inProcess, inTurn } from '../harness/in-process.ts';
 import { spreadOf } from '../harness/statistics.ts';
 import type { RefusedNamesInput, RefusedNamesOutput } from '../workers/refused-names.ts';
 
@@ -7,10 +7,8 @@ import type { RefusedNamesInput, RefusedNamesOutput } from '../workers/refused-n
 export default async function refusedNames({ quick }: Scope): Promise<Answer> {
   const measured: { readonly names: number; readonly rounds: RefusedNamesOutput[] }[] = [];
   for (const names of quick ? [100] : [500, 1_500]) {
-    const rounds: RefusedNamesOutput[] = [];
-    for (let round = 0; round < (quick ? 1 : 3); round += 1)
-      rounds.push(await inProcess<RefusedNamesInput, RefusedNamesOutput>('refused-names', { names }));
-    measured.push({ names, rounds });
+    const measure = () => inProcess<RefusedNamesInput, RefusedNamesOutput>('refused-names', { names });
+    measured.push({ names, rounds: await inTurn(quick ? 1 : 3, measure) });
   }
   const seconds = (rounds: readonly RefusedNamesOutput[]) => spreadOf(rounds.map((round) => round.seconds));
   return {
@@ -28,7 +26,6 @@ export default async function refusedNames({ quick }: Scope): Promise<Answer> {
         })),
       },
     ],
-    charts: [],
     goals: measured
       .filter(({ names }) => names === 1_500)
       .map(({ rounds }) => atMost('1,500 refused audiences: seconds of processor time', 20, seconds(rounds))),

@@ -82,7 +82,6 @@ export default async function roundTrips(_scope: Scope): Promise<Answer> {
         })),
       },
     ],
-    charts: [],
     goals: [
       atMost('a process that adopts a token: round trips (one load)', 1, total(adopting), 0),
       atMost(

@@ -1,7 +1,7 @@
 import { startRedis } from '@service-auth/test-tools/servers/redis';
 import { defaultSettings } from '../../docs/.vitepress/budget/settings.ts';
 import { timetableOf } from '../../docs/.vitepress/budget/timetable.ts';
-import { hasPeers, peerVersions } from '../contenders/peers.ts';
+import { rowOf } from '../contenders/peers.ts';
 import { type Answer, atMost, type Kind, type Scope } from '../harness/answer.ts';
 import { spreadOf } from '../harness/statistics.ts';
 import { type Contender, type Played, playDay, withoutQuietCalls } from '../scenarios/same-day.ts';
@@ -26,7 +26,7 @@ export default async function sameDay({ quick }: Scope): Promise<Answer> {
   await using redis = await startRedis({ appendonly: 'yes' });
   const steps = withoutQuietCalls(await timetableOf(defaultSettings));
   const signal = AbortSignal.timeout(maxMs);
-  const playing = contenders.filter(({ kind }) => kind !== 'peer' || (!quick && hasPeers()));
+  const playing = contenders.filter(({ kind }) => kind !== 'peer' || !quick);
   const played = new Map<string, Played>();
   const queue = playing.entries();
   const playNext = async () => {
@@ -35,12 +35,11 @@ export default async function sameDay({ quick }: Scope): Promise<Answer> {
   };
   await Promise.all(Array.from({ length: atOnce }, playNext));
 
-  const versions = peerVersions();
   const rows = playing.map(({ name, kind }) => {
     const { tokens = Number.NaN, lockedOutAt, goesOn = false } = played.get(name) ?? {};
     const revoked = goesOn ? 'goes on' : lockedOutAt === undefined ? 'fails until it expires' : 'locked out';
     const cells = [`${tokens}`, lockedOutAt === undefined ? 'no' : `since ${timeText(lockedOutAt)}`, revoked];
-    return { name: versions[name] ? `${name} ${versions[name]}` : name, kind, cells };
+    return rowOf(name, cells, kind);
   });
   return {
     tables: [
@@ -50,7 +49,6 @@ export default async function sameDay({ quick }: Scope): Promise<Answer> {
         rows,
       },
     ],
-    charts: [],
     goals: [
       atMost('tokens in a day with 20 minutes of 401s', 10, spreadOf([played.get(ours)?.tokens ?? Number.NaN]), 0),
     ],

@@ -1,5 +1,5 @@
-import { hasPeers, loadSources, peerVersions } from '../contenders/peers.ts';
-import { type Answer, atMost, type Kind, numberText, type Row, type Scope, spreadText } from '../harness/answer.ts';
+import { kindOf, loadSources, rowOf } from '../contenders/peers.ts';
+import { type Answer, atMost, numberText, type Scope, spreadText } from '../harness/answer.ts';
 import { inProcess } from '../harness/in-process.ts';
 import { startService } from '../harness/service.ts';
 import { type Rounds, ratioOf, spreadOf } from '../harness/statistics.ts';
@@ -17,13 +17,7 @@ const callers = 10_000;
 /** 10,000 callers at once, no token yet, a token endpoint that takes 20 ms. Each measurement has a process of its own. */
 export default async function stampede({ quick }: Scope): Promise<Answer> {
   await using service = await startService({ delayMs: 20 });
-  const names = [
-    onePromise,
-    `${onePromise}, again`,
-    singleFlight,
-    ours,
-    ...(quick || !hasPeers() ? [] : await peerNames()),
-  ];
+  const names = [onePromise, `${onePromise}, again`, singleFlight, ours, ...(quick ? [] : await peerNames())];
   const times: Record<string, number[]> = {};
   const processor: Record<string, number[]> = {};
   const tokens: Record<string, number[]> = {};
@@ -42,18 +36,14 @@ export default async function stampede({ quick }: Scope): Promise<Answer> {
   }
   const ratio = (name: string, of: Rounds = times) => ratioOf([of], name, onePromise);
   const shown = names.toSorted((a, b) => ratio(a).median - ratio(b).median);
-  const versions = peerVersions();
-  const rows = shown.map((name): Row => {
-    const version = versions[name.replace(withoutCache, '')];
-    const issued = spreadOf(tokens[name] ?? []);
-    const cells = [
-      numberText(issued.median, 0),
+  const rows = shown.map((name) =>
+    rowOf(name, [
+      numberText(spreadOf(tokens[name] ?? []).median, 0),
       numberText(spreadOf(failed[name] ?? []).median, 0),
       spreadText(ratio(name)),
       spreadText(ratio(name, processor)),
-    ];
-    return { name: version ? name.replace(/(, .*)?$/, ` ${version}$1`) : name, kind: kindOf(name), cells };
-  });
+    ]),
+  );
   return {
     tables: [
       {
@@ -62,18 +52,16 @@ export default async function stampede({ quick }: Scope): Promise<Answer> {
         rows,
       },
     ],
-    charts: [
-      {
-        title: 'Tokens issued to 10,000 callers who come at once',
-        logarithmic: true,
-        bars: shown
-          .filter((name) => !name.endsWith(', again'))
-          .map((name) => {
-            const value = spreadOf(tokens[name] ?? []);
-            return { name, kind: kindOf(name), value, label: numberText(value.median, 0) };
-          }),
-      },
-    ],
+    chart: {
+      title: 'Tokens issued to 10,000 callers who come at once',
+      logarithmic: true,
+      bars: shown
+        .filter((name) => !name.endsWith(', again'))
+        .map((name) => {
+          const value = spreadOf(tokens[name] ?? []);
+          return { name, kind: kindOf(name), value, label: numberText(value.median, 0) };
+        }),
+    },
     goals: [
       atMost('10,000 callers without a token: tokens issued', 1, spreadOf(tokens[ours] ?? []), 0),
       atMost('10,000 callers without a token: time, one shared promise = 1', 1.5, ratio(ours)),
@@ -84,10 +72,4 @@ export default async function stampede({ quick }: Scope): Promise<Answer> {
 async function peerNames(): Promise<string[]> {
   const requests = Object.keys(await loadSources('requests')).map((name) => name + withoutCache);
   return [...Object.keys(await loadSources('caches')), ...requests];
-}
-
-function kindOf(name: string): Kind {
-  if (name === ours) return 'ours';
-  if (name === singleFlight) return 'handwritten';
-  return name.startsWith(onePromise) ? 'limit' : 'peer';
 }

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { core, handwrittenModule, importsToCompare } from '../contenders/imports.ts';
-import { hasPeers, peerVersions } from '../contenders/peers.ts';
-import { type Answer, atMost, numberText, type Row, type Scope, spreadText } from '../harness/answer.ts';
+import { rowOf } from '../contenders/peers.ts';
+import { type Answer, atMost, numberText, type Scope, spreadText } from '../harness/answer.ts';
 import { bundleBytes, type Import, type Installation, installationOf } from '../harness/footprint.ts';
 import { type Rounds, ratioOf, spreadOf } from '../harness/statistics.ts';
 
@@ -28,7 +28,7 @@ interface Starts {
 
 /** The cost of an installation: at every start of a program, in `node_modules`, in a bundle. */
 export default async function startUp({ quick }: Scope): Promise<Answer> {
-  const imports = importsToCompare(!quick && hasPeers());
+  const imports = importsToCompare(!quick);
   const starts = measureStarts(imports, quick ? 5 : 15);
   const bundles = new Map<string, number>();
   const installations = new Map<string, Installation>();
@@ -37,7 +37,6 @@ export default async function startUp({ quick }: Scope): Promise<Answer> {
     installations.set(item.name, installationOf(item));
   }
 
-  const versions = peerVersions();
   const start = (name: string) => ratioOf([starts.whole], name, nothing);
   const importing = (name: string, base = handwrittenModule) => ratioOf([starts.imports], name, base);
   const kilobytes = (bytes: number) => bytes / 1_024;
@@ -45,22 +44,19 @@ export default async function startUp({ quick }: Scope): Promise<Answer> {
     (a, b) =>
       Number(a.kind === 'peer') - Number(b.kind === 'peer') || importing(a.name).median - importing(b.name).median,
   );
-  const rows = shown.map(({ name, kind }): Row => {
+  const rows = shown.map(({ name }) => {
     const { packages, bytes } = installations.get(name) ?? { packages: 0, bytes: 0 };
-    const cells = [
+    return rowOf(name, [
       spreadText(importing(name)),
       spreadText(start(name)),
       packages === 0 ? '–' : `${packages}`,
       packages === 0 ? '–' : numberText(kilobytes(bytes), 0),
       numberText(kilobytes(bundles.get(name) ?? 0), 1),
-    ];
-    return { name: versions[name] && kind === 'peer' ? `${name} ${versions[name]}` : name, kind, cells };
+    ]);
   });
   const bundle = (name: string) => spreadOf([kilobytes(bundles.get(name) ?? Number.NaN)]);
   const fastest = shown.find(({ name }) => oauth.has(name));
-  const empty = [nothing, nothingAgain].map((name): Row => {
-    return { name, kind: 'limit', cells: ['–', spreadText(start(name)), '–', '–', '–'] };
-  });
+  const empty = [nothing, nothingAgain].map((name) => rowOf(name, ['–', spreadText(start(name)), '–', '–', '–']));
   return {
     tables: [
       {
@@ -75,18 +71,14 @@ export default async function startUp({ quick }: Scope): Promise<Answer> {
         rows: [...empty, ...rows],
       },
     ],
-    charts: [
-      {
-        title: 'kB in a bundle (minified and gzipped)',
-        logarithmic: true,
-        bars: shown.map(({ name, kind }) => ({
-          name,
-          kind,
-          value: bundle(name),
-          label: numberText(bundle(name).median, 1),
-        })),
-      },
-    ],
+    chart: {
+      title: 'kB in a bundle (minified and gzipped)',
+      logarithmic: true,
+      bars: shown.map(({ name, kind }) => {
+        const value = bundle(name);
+        return { name, kind, value, label: numberText(value.median, 1) };
+      }),
+    },
     goals: [
       atMost('import of core, of a handwritten fetch and cache = 1', 2, importing(core)),
       ...(fastest

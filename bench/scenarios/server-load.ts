@@ -4,18 +4,12 @@ import { redisStore } from '@service-auth/redis';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { createOurs, instantTransport } from '../contenders/ours.ts';
+import { clientAt } from '../harness/client.ts';
 import type { Places } from '../harness/places.ts';
 import { processorSeconds, tellsProcessorTime } from '../harness/processor-time.ts';
 
 const loads = 5_000;
 const connections = 8;
-const client = {
-  tokenUrl: 'http://127.0.0.1:9/oauth/token',
-  apiUrl: 'http://127.0.0.1:9/',
-  clientId: 'client',
-  clientSecret: 'secret',
-  audience: 'api',
-};
 
 /** Seconds of processor time that a server needs for one load of a record, by the server's name. */
 export async function secondsPerLoad({ redis, postgres }: Places): Promise<Record<string, number>> {
@@ -46,7 +40,7 @@ async function measure(store: Store, secondsSoFar: () => Promise<number>): Promi
       return store.load(name, options);
     },
   };
-  await createOurs(client, { store: spied, transport: instantTransport('x'.repeat(754)) }).getToken();
+  await createOurs(clientAt(), { store: spied, transport: instantTransport('x'.repeat(754)) }).getToken();
   const run = async () => {
     for (let load = 0; load < loads / connections; load += 1) await store.load(key);
   };

@@ -1,19 +1,12 @@
 import { expect, test } from 'vitest';
 import { allocationFlags } from '../harness/allocation.ts';
-import type { Client } from '../harness/client.ts';
+import { type Client, clientAt } from '../harness/client.ts';
 import { inProcess } from '../harness/in-process.ts';
 
-const client: Client = {
-  tokenUrl: 'https://auth.example.com/oauth/token',
-  apiUrl: 'https://api.example.com/api/v1/orders',
-  clientId: 'client',
-  clientSecret: 'secret',
-  audience: 'api',
-};
 // The bytes that Date.now() and its numbers may take before the compiler keeps them in registers. A promise takes more.
 const numbers = 40;
 
-const bytes = await inProcess<Client, Record<string, number>>('allocation', client, [
+const bytes = await inProcess<Client, Record<string, number>>('allocation', clientAt(), [
   ...allocationFlags,
   '--conditions=@service-auth/source',
 ]);

@@ -1,14 +1,7 @@
 import { createTestClock } from '@service-auth/testing';
 import { expect, test } from 'vitest';
 import { createOurs, instantTransport } from '../contenders/ours.ts';
-
-const client = {
-  tokenUrl: 'https://auth.example.com/oauth/token',
-  apiUrl: 'https://api.example.com/api/v1/orders',
-  clientId: 'client',
-  clientSecret: 'secret',
-  audience: 'api',
-};
+import { clientAt } from '../harness/client.ts';
 
 const methods = ['getToken', 'peekToken'] as const;
 
@@ -27,7 +20,7 @@ async function counted() {
       return clock.monotonic();
     },
   };
-  const auth = createOurs(client, { transport: instantTransport('token'), clock: counting });
+  const auth = createOurs(clientAt(), { transport: instantTransport('token'), clock: counting });
   await auth.getToken();
   await clock.advance(5_000);
   return { auth, clock, reads };

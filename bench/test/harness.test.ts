@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { atMost, numberText, spreadText } from '../harness/answer.ts';
 import { svgOf } from '../harness/chart.ts';
-import { seededRandom } from '../harness/compare.ts';
 import { ratioOf, spreadOf } from '../harness/statistics.ts';
 import { terminalPicture, themes } from '../harness/terminal-svg.ts';
 
@@ -28,13 +27,6 @@ test('what was not measured meets no goal', () => {
 test('figures have as many digits as they need', () => {
   expect(spreadText({ median: 1.034, min: 0.9, max: 12.34 })).toBe('1.03 (0.90–12.3)');
   expect([numberText(10_000), numberText(Number.NaN)]).toEqual(['10,000', '–']);
-});
-
-test('a seed gives the same order in every run', () => {
-  const [one, two] = [seededRandom(7), seededRandom(7)];
-  const numbers = Array.from({ length: 100 }, one);
-  expect(Array.from({ length: 100 }, two)).toEqual(numbers);
-  expect(numbers.every((number) => number >= 0 && number < 1)).toBe(true);
 });
 
 test('a chart escapes names, and ends its whiskers at its edge', () => {

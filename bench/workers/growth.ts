@@ -1,9 +1,10 @@
+import { createRandom } from '../../tests/protocol/src/random.ts';
 import { SingleFlightCache } from '../contenders/handwritten.ts';
 import { createOurs, instantTransport } from '../contenders/ours.ts';
 import { type CreateSource, loadSources } from '../contenders/peers.ts';
 import { heapInUse } from '../harness/allocation.ts';
 import type { Client } from '../harness/client.ts';
-import { compare, seededRandom } from '../harness/compare.ts';
+import { compare } from '../harness/compare.ts';
 import type { Rounds } from '../harness/statistics.ts';
 
 export const closure = 'a closure with a token';
@@ -32,7 +33,7 @@ const turns = 2 ** 16;
 export default async function growth({ name, client, sizes, rounds }: GrowthInput): Promise<GrowthOutput> {
   const create = await creatorOf(name, client);
   await fill(create, 1);
-  const random = seededRandom(7);
+  const random = createRandom('turns');
   const contenders = [];
   const all: (() => unknown)[] = [];
   let heapBytes = Number.NaN;
@@ -41,7 +42,7 @@ export default async function growth({ name, client, sizes, rounds }: GrowthInpu
     const clients = await fill(create, size);
     heapBytes = (heapInUse() - before) / size;
     all.push(...clients);
-    const order = Uint32Array.from({ length: turns }, () => Math.floor(random() * size));
+    const order = Uint32Array.from({ length: turns }, () => random.integer(0, size - 1));
     let turn = 0;
     const run = () => {
       turn = (turn + 1) % turns;
