@@ -1,10 +1,8 @@
 import { writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { temporaryFolder } from '@service-auth/test-tools/end-with-this-process';
-import { debianProgram } from '@service-auth/test-tools/servers/debian';
-import { freePort, startServer } from '@service-auth/test-tools/servers/server';
-import { onPath, run } from '@service-auth/test-tools/servers/tools';
+import { findProgram } from '@service-auth/test-tools/servers/debian';
+import { newPlace, startServer } from '@service-auth/test-tools/servers/server';
+import { run } from '@service-auth/test-tools/servers/tools';
 
 export interface Prometheus extends AsyncDisposable {
   /** The number of series that a query returns. */
@@ -40,8 +38,7 @@ const [prometheusProgram, promtoolProgram] = [await program('prometheus'), await
 /** Starts the Prometheus on PATH or that of Debian. It asks `ports` for metrics each second, as one job, and judges `rules` as often. */
 export async function startPrometheus(ports: readonly number[], rules: string): Promise<Prometheus> {
   const { command, env } = prometheusProgram;
-  const folder = temporaryFolder(join(tmpdir(), 'service-auth-prometheus-'));
-  const port = await freePort();
+  const { folder, port } = await newPlace('prometheus');
   const targets = ports.map((each) => `127.0.0.1:${each}`);
   const configuration = {
     global: { scrape_interval: '1s', evaluation_interval: '1s' },
@@ -100,7 +97,7 @@ export async function promtool(...args: string[]): Promise<string> {
   return run(command, args, { env: { ...process.env, ...env } });
 }
 
-async function program(name: 'prometheus' | 'promtool'): ReturnType<typeof debianProgram> {
-  const installed = onPath(name);
-  return installed ? { command: installed, env: {} } : debianProgram('prometheus', `usr/bin/${name}`, ['prometheus']);
+function program(name: 'prometheus' | 'promtool') {
+  const otherwise = 'no Prometheus: install it';
+  return findProgram('prometheus', { names: [name], packages: ['prometheus'], path: `usr/bin/${name}`, otherwise });
 }

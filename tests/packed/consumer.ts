@@ -1,15 +1,14 @@
 // What somebody has who installed our packages: they are packed and put beside the clients, frameworks and drivers that they serve,
 // in a folder outside the workspace. `check release` tries the installation itself, with four package managers.
-import { execFile } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { installEngines, isInstalled, type Node, triedNodes } from '@service-auth/runtimes/engines';
 import { temporaryFolder } from '@service-auth/test-tools/end-with-this-process';
 import { byDay, isNight } from '@service-auth/test-tools/night';
 import { readPackages, root } from '@service-auth/test-tools/packages/packages';
 import { installPacked, linkInstalled } from '@service-auth/test-tools/packages/packed';
+import { run as execute } from '@service-auth/test-tools/servers/tools';
 import { build } from 'esbuild';
 import type { TestProject } from 'vitest/node';
 import type { ContractReport } from '../compat/http-clients/report.ts';
@@ -82,13 +81,8 @@ export async function createAll(folder: string): Promise<void> {
 }
 
 /** Runs a command to its end and returns what it printed. */
-export async function run(cwd: string, command: string, argv: string[], timeout = 240_000): Promise<string> {
-  const { stdout } = await promisify(execFile)(command, argv, { cwd, timeout, maxBuffer: 100_000_000 }).catch(
-    ({ message, stdout, stderr }) => {
-      throw new Error(`${command} ${argv.join(' ')} failed:\n${stdout}${stderr}${message}`);
-    },
-  );
-  return stdout;
+export function run(cwd: string, command: string, argv: string[], timeout = 240_000): Promise<string> {
+  return execute(command, argv, { cwd, timeout });
 }
 
 /** Puts a program of tests/compat/http-clients into a folder with all that it imports: as JavaScript, for Node 20 runs nothing else. */

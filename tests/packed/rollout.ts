@@ -1,12 +1,9 @@
 // Two installed releases of the packages beside each other, over one store. Each command is a
 // process of one of them.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { run as execute } from '@service-auth/test-tools/servers/tools';
 import { startTestService } from '@service-auth/testing';
-
-const execute = promisify(execFile);
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -37,7 +34,7 @@ export async function rollOut(
   const { authUrl, baseUrl, audience, clientId, clientSecret } = service.options;
   const run = async ({ folder, env = {} }: Release, ...argv: string[]) => {
     const program = join(folder, 'node_modules/@service-auth/cli/dist/service-auth.js');
-    const { stdout } = await execute(process.execPath, [program, ...argv], {
+    const printed = await execute(process.execPath, [program, ...argv], {
       cwd: folder,
       timeout: 60_000,
       env: {
@@ -53,7 +50,7 @@ export async function rollOut(
         ...env,
       },
     });
-    return stdout.trim();
+    return printed.trim();
   };
   const tokenOf = (release: Release) => run(release, 'token');
   const spend = async (release: Release) => {

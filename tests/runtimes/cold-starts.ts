@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
 import { startTestService } from '@service-auth/testing';
-import { engine } from './engines.ts';
-
-interface Miniflare {
-  readonly ready: Promise<URL>;
-  getWorker(name: string): Promise<{ fetch(url: string, init?: object): Promise<Response> }>;
-  dispose(): Promise<void>;
-}
+import { startMiniflare } from './engines.ts';
 
 /** Sends a request to one of the copies. */
 export type Ask = (path: string, headers?: Record<string, string>) => Promise<Response>;
@@ -24,9 +17,6 @@ export async function startCold(
   then: (ask: Ask, env: Readonly<Record<string, string>>) => Promise<void>,
 ): Promise<number> {
   await using service = await startTestService();
-  const { Miniflare } = createRequire(engine('miniflare/package.json'))('miniflare') as {
-    Miniflare: new (options: object) => Miniflare;
-  };
   const names = Array.from({ length: copies }, (_, index) => `copy-${index}`);
   const workers = names.map((name) => ({
     name,
@@ -36,7 +26,7 @@ export async function startCold(
     bindings: { ...service.env, ...secrets },
     durableObjects: { SERVICE_AUTH: { className: 'ServiceAuthStore', scriptName: names[0], useSQLite: true } },
   }));
-  const miniflare = new Miniflare({ cf: false, workers });
+  const miniflare = startMiniflare({ workers });
   try {
     await miniflare.ready;
     const started = await Promise.all(names.map((name) => miniflare.getWorker(name)));

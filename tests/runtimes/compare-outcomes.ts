@@ -1,5 +1,5 @@
 // Causes each failure of a token request on every runtime, and compares its cost with docs/data/outcomes.json. `pnpm check outcomes`
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { installPacked } from '@service-auth/test-tools/packages/packed';
 import { build } from 'esbuild';
 import { installEngines, isInstalled } from './engines.ts';
 import { startFailures } from './failures.ts';
-import { type Cells, columnsOf, meetAll, readPage, render, writePage } from './outcomes.ts';
+import { type Cells, columnsOf, meetAll, render, textOf } from './outcomes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'service-auth-outcomes-'));
 const failures = await startFailures();
@@ -35,8 +35,9 @@ try {
     cells.push(agreed(column.title, measured));
   }
   const rendered = render(failures, columns, cells);
-  if (process.argv.includes('--write')) writePage(rendered);
-  if (complete && rendered !== readPage()) {
+  const page = new URL('../../docs/data/outcomes.json', import.meta.url);
+  if (process.argv.includes('--write')) writeFileSync(page, rendered);
+  if (complete && rendered !== textOf(JSON.parse(readFileSync(page, 'utf8')))) {
     console.error(
       `docs/data/outcomes.json says something else; node tests/runtimes/compare-outcomes.ts --write puts this there:\n${rendered}`,
     );

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { listen } from '@service-auth/test-tools/servers/listen';
 import { startTestService } from '@service-auth/testing';
 import type { Questions } from './suite/service.ts';
 
@@ -47,15 +47,14 @@ export async function startControl(): Promise<Control> {
       response.writeHead(500).end(String(error));
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { url, close } = await listen(server);
 
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     offer,
     async close() {
-      await Promise.all(closers.map((close) => close()));
-      server.close();
-      server.closeAllConnections();
+      await Promise.all(closers.map((closeService) => closeService()));
+      await close();
     },
   };
 }

@@ -1,5 +1,6 @@
 // The runtimes that npm installs, for the checks `packed` and `runtimes`: pinned in the folder engines, a workspace of its own.
 import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { arch } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,6 +28,23 @@ export async function installEngines(): Promise<void> {
 /** A file of an installed package. */
 export function engine(file: string): string {
   return join(folder, 'node_modules', file);
+}
+
+export const bun: string = engine(`@oven/bun-linux-${arch() === 'x64' ? 'x64' : 'aarch64'}/bin/bun`);
+export const deno: string = engine(`@deno/linux-${arch()}-glibc/deno`);
+export const miniflare: string = engine('miniflare/package.json');
+
+/** workerd, with Workers in it. */
+export interface Miniflare {
+  readonly ready: Promise<URL>;
+  getWorker(name: string): Promise<{ fetch(url: string, init?: object): Promise<Response> }>;
+  dispose(): Promise<void>;
+}
+
+/** Starts it with options of its own. `cf: false`: no address of Cloudflare's is asked where it thinks we are. */
+export function startMiniflare(options: object): Miniflare {
+  const { Miniflare } = createRequire(miniflare)('miniflare') as { Miniflare: new (options: object) => Miniflare };
+  return new Miniflare({ cf: false, ...options });
 }
 
 /** Each Node that the packages are said to run on; 24 is the toolchain's own. */

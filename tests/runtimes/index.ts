@@ -1,17 +1,15 @@
 // Core, packed as it is published, on every runtime that it is said to run on. `pnpm check runtimes`
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { arch, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { inParallel } from '@service-auth/test-tools/in-parallel';
 import { installPacked } from '@service-auth/test-tools/packages/packed';
+import { run as execute } from '@service-auth/test-tools/servers/tools';
 import { build } from 'esbuild';
 import { type Control, startControl } from './control.ts';
 import { runInEdgeRuntime } from './edge.ts';
-import { engine, installEngines, isInstalled, triedNodes } from './engines.ts';
+import { bun, deno, engine, installEngines, isInstalled, miniflare, triedNodes } from './engines.ts';
 import { runThroughProxy } from './proxies.ts';
 import type { Result } from './suite/cases.ts';
 import { coreInWorker, fetchInWorker, fetchWithoutWaitUntil, runInWorker, type WorkerSuite } from './worker.ts';
@@ -37,14 +35,11 @@ try {
   writeFileSync(join(consumer, 'through-proxy.mjs'), await bundle('through-proxy.ts', 'esm'));
   const worker = await bundle('worker.ts', 'esm');
   const script = await bundle('edge.ts', 'iife');
-  const bun = engine(`@oven/bun-linux-${arch() === 'x64' ? 'x64' : 'aarch64'}/bin/bun`);
-  const deno = engine(`@deno/linux-${arch()}-glibc/deno`);
-  const miniflare = engine('miniflare/package.json');
   const edge = engine('@edge-runtime/vm/package.json');
   const workerd = (name: string, date: string, suite: WorkerSuite): Runtime => [
     name,
     miniflare,
-    (control) => runInWorker(miniflare, worker, date, control, suite),
+    (control) => runInWorker(worker, date, control, suite),
   ];
   const proxied = (file: string, argv: string[], env: Record<string, string>, heeded: number): Run => {
     return () => runThroughProxy(consumer, file, [...argv, 'through-proxy.mjs'], env, heeded);
@@ -111,14 +106,8 @@ async function bundle(
 /** Runs a program that prints its results and ends by itself. */
 function program(command: string, ...argv: string[]): Run {
   return async (control) => {
-    const child = spawn(command, [...argv, control.url], { cwd: consumer, timeout: limitMs, env: {} });
-    const [output, errors, [code, signal]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, 'close'),
-    ]);
-    if (code !== 0) throw new Error(`ended with ${code ?? signal}: ${output}${errors}`);
-    return JSON.parse(output) as Result[];
+    const options = { cwd: consumer, timeout: limitMs, env: {} };
+    return JSON.parse(await execute(command, [...argv, control.url], options)) as Result[];
   };
 }
 

@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { arch } from 'node:os';
 import type { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { certificateFiles } from '@service-auth/test-tools/certificates';
-import { engine, nodes } from './engines.ts';
+import { run } from '@service-auth/test-tools/servers/tools';
+import { bun, deno, miniflare, nodes, startMiniflare } from './engines.ts';
 import type { Failures } from './failures.ts';
 import type { Measured, Task } from './suite/outcomes.ts';
 
@@ -37,13 +33,10 @@ const newest = process.execPath;
 
 /** All columns. `folder`: where the bundled programs and core are installed. `script`: the bundled worker. */
 export function columnsOf(folder: string, script: string): Column[] {
-  const bun = engine(`@oven/bun-linux-${arch() === 'x64' ? 'x64' : 'aarch64'}/bin/bun`);
-  const deno = engine(`@deno/linux-${arch()}-glibc/deno`);
-  const miniflare = engine('miniflare/package.json');
   const program =
     (command: string, before: readonly string[] = [], client: readonly string[] = ['fetch']): Meet =>
     async (tasks, proxy) => {
-      const child = spawn(command, [...before, 'outcomes.mjs', JSON.stringify(tasks), ...client], {
+      const output = await run(command, [...before, 'outcomes.mjs', JSON.stringify(tasks), ...client], {
         cwd: folder,
         timeout: limitMs,
         env: {
@@ -54,12 +47,6 @@ export function columnsOf(folder: string, script: string): Column[] {
           NO_PROXY: 'localhost,127.0.0.1,does-not-exist.invalid',
         },
       });
-      const [output, errors, [code, signal]] = await Promise.all([
-        text(child.stdout),
-        text(child.stderr),
-        once(child, 'close'),
-      ]);
-      assert.equal(code, 0, `ended with ${code ?? signal}: ${output}${errors}`);
       return JSON.parse(output) as Measured[];
     };
   const installed = (name: string, client: string, version: string) => {
@@ -94,7 +81,7 @@ export function columnsOf(folder: string, script: string): Column[] {
     },
     {
       title: 'workerd',
-      programs: [{ name: 'workerd', file: miniflare, meet: inWorker(miniflare, script), withoutProxy: true }],
+      programs: [{ name: 'workerd', file: miniflare, meet: inWorker(script), withoutProxy: true }],
     },
   ];
 }
@@ -105,20 +92,11 @@ function handleRuntimeStdio(...streams: Readable[]): void {
 }
 
 /** Each task is a request of its own to the worker. */
-function inWorker(manifest: string, script: string): Meet {
+function inWorker(script: string): Meet {
   return async (tasks) => {
-    const { Miniflare } = createRequire(manifest)('miniflare') as {
-      Miniflare: new (options: object) => { readonly ready: Promise<URL>; dispose(): Promise<void> };
-    };
-    const miniflare = new Miniflare({
-      modules: true,
-      compatibilityDate: '2026-07-01',
-      cf: false,
-      script,
-      handleRuntimeStdio,
-    });
+    const workerd = startMiniflare({ modules: true, compatibilityDate: '2026-07-01', script, handleRuntimeStdio });
     try {
-      const address = await miniflare.ready;
+      const address = await workerd.ready;
       const measured: Measured[] = [];
       for (const task of tasks) {
         const response = await fetch(address, { method: 'POST', body: JSON.stringify(task) });
@@ -127,7 +105,7 @@ function inWorker(manifest: string, script: string): Meet {
       }
       return measured;
     } finally {
-      await miniflare.dispose();
+      await workerd.dispose();
     }
   };
 }
@@ -161,25 +139,14 @@ export async function meetAll(
   return cells;
 }
 
-const page = new URL('../../docs/data/outcomes.json', import.meta.url);
-
-/** The table that the page of HTTP clients and runtimes shows, as `render()` writes it. */
-export function readPage(): string {
-  return textOf(JSON.parse(readFileSync(page, 'utf8')));
-}
-
-/** Replaces that table. */
-export function writePage(rendered: string): void {
-  writeFileSync(page, rendered);
-}
-
-/** The table. */
+/** The table that the page of HTTP clients and runtimes shows. */
 export function render(failures: Failures, columns: readonly Column[], cells: readonly Cells[]): string {
   const rows = failures.all.map(({ name }) => [name, ...cells.map((column) => column.get(name) ?? '')]);
   const head = ['what happens', ...columns.map(({ title }) => title)];
   return textOf({ tables: [{ columns: head, rows }] });
 }
 
-function textOf(table: unknown): string {
-  return `${JSON.stringify(table, null, 2)}\n`;
+/** As `docs/data` has it before it is formatted. */
+export function textOf(tables: unknown): string {
+  return `${JSON.stringify(tables, null, 2)}\n`;
 }

@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { type Listening, listen } from '@service-auth/test-tools/servers/listen';
+import { run } from '@service-auth/test-tools/servers/tools';
 import type { Result } from './suite/cases.ts';
 import type { Connected } from './suite/through-proxy.ts';
 
@@ -29,50 +28,43 @@ export async function runThroughProxy(
   heeded: number,
 ): Promise<Result[]> {
   let seen = '';
-  const proxy = await listen('127.0.0.1', (head, body) => {
+  const proxy = await start('127.0.0.1', (head, body) => {
     seen += `${head}\n${body}\n`;
     return 'proxied';
   });
   const endpoints = await Promise.all(
     ['127.0.0.1', '127.0.0.2', '::1'].map((host) =>
-      listen(host, (head) => (head.endsWith('/plain') ? 'direct' : JSON.stringify(issued))),
+      start(host, (head) => (head.endsWith('/plain') ? 'direct' : JSON.stringify(issued))),
     ),
   );
-  const [first, second, third] = endpoints.map(portOf);
-  const ports = [first, second, third, first];
-  const origins = hosts.map((host, index) => `http://${host}:${ports[index]}`);
-  const proxyUrl = `http://127.0.0.1:${portOf(proxy)}`;
+  const origins = hosts.map((host, index) => `http://${host}:${endpoints[index % endpoints.length]?.port}`);
   const results: Result[] = [];
   let proxiedEnvironments = 0;
   for (const environment of environments) {
-    const variables = Object.entries(environment).map(([name, value]) => [name, value === 'proxy' ? proxyUrl : value]);
-    const child = spawn(command, [...argv, JSON.stringify(origins)], {
+    const variables = Object.entries(environment).map(([name, value]) => [name, value === 'proxy' ? proxy.url : value]);
+    const output = await run(command, [...argv, JSON.stringify(origins)], {
       cwd: folder,
       timeout: 30_000,
       env: { ...env, ...Object.fromEntries(variables) },
-    });
-    const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+    }).catch((error: Error) => error.message);
     const connected = /^\[.*\]$/m.exec(output) ? (JSON.parse(output) as Connected[]) : [];
     proxiedEnvironments += connected.some(({ plain }) => plain === 'proxied') ? 1 : 0;
     for (const host of hosts) {
       const name = `${Object.keys(environment).join(', ')}: the token request to ${host} goes through no proxy`;
       const one = connected[hosts.indexOf(host)];
       const isRight = one?.token === 'issued' && one.used === 1 && !seen.includes('CANARY-secret');
-      results.push({ name, problem: isRight ? undefined : `${JSON.stringify(one)} ${errors}; the proxy saw ${seen}` });
+      results.push({ name, problem: isRight ? undefined : `${JSON.stringify(one)} ${output}; the proxy saw ${seen}` });
     }
   }
   results.push({
     name: `the runtime sends fetches of its own through the proxy in ${heeded} environments`,
     problem: proxiedEnvironments === heeded ? undefined : `it did so in ${proxiedEnvironments}`,
   });
-  for (const server of [proxy, ...endpoints]) {
-    server.close();
-    server.closeAllConnections();
-  }
+  for (const server of [proxy, ...endpoints]) await server.close();
   return results;
 }
 
-async function listen(host: string, answer: (head: string, body: string) => string): Promise<Server> {
+function start(host: string, answer: (head: string, body: string) => string): Promise<Listening> {
   const server = createServer(async (request, response) => {
     const body = await text(request);
     response.setHeader('content-type', 'application/json');
@@ -83,11 +75,5 @@ async function listen(host: string, answer: (head: string, body: string) => stri
     socket.write('HTTP/1.1 200 OK\r\n\r\n');
     server.emit('connection', socket);
   });
-  server.listen(0, host);
-  await once(server, 'listening');
-  return server;
-}
-
-function portOf(server: Server): number {
-  return (server.address() as AddressInfo).port;
+  return listen(server, host);
 }

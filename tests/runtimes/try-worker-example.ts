@@ -1,25 +1,25 @@
 // The example for Cloudflare Workers with our packages as they are published: built by wrangler, and fifty copies started at once in workerd. Then the record is
 // read as people on call do it. `pnpm check workers`
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { root } from '@service-auth/test-tools/packages/packages';
 import { installPacked } from '@service-auth/test-tools/packages/packed';
+import { run as execute } from '@service-auth/test-tools/servers/tools';
 import { type Ask, startCold } from './cold-starts.ts';
 import { engine, installEngines } from './engines.ts';
 
 const copies = 50;
 const onCallKey = 'a key of no value';
-const execute = promisify(execFile);
 const home = realpathSync(mkdtempSync(join(tmpdir(), 'service-auth-workers-')));
 const wrangler = engine('wrangler/bin/wrangler.js');
 
 try {
   await installEngines();
-  await installExample();
+  // The example in a folder of its own, with our packages and no others.
+  cpSync(join(root, 'examples/cloudflare-worker'), home, { recursive: true });
+  await installPacked(home, ['core', 'fetch', 'cloudflare']);
   await run(process.execPath, [wrangler, 'types']);
   await run('tsc', ['--project', '.', '--pretty', 'false']);
   await run(process.execPath, [wrangler, 'deploy', '--dry-run', '--outdir', 'dist']);
@@ -31,12 +31,6 @@ try {
   process.exitCode = 1;
 } finally {
   rmSync(home, { recursive: true, force: true });
-}
-
-/** The example in a folder of its own, with our packages and no others. */
-async function installExample(): Promise<void> {
-  cpSync(join(root, 'examples/cloudflare-worker'), home, { recursive: true });
-  await installPacked(home, ['core', 'fetch', 'cloudflare']);
 }
 
 /** Reads the record by the routes of the Worker, and has the command line explain it. */
@@ -64,12 +58,7 @@ async function readOnCall(ask: Ask, env: Readonly<Record<string, string>>): Prom
 }
 
 /** Returns what the command printed. */
-async function run(command: string, argv: string[]): Promise<string> {
+function run(command: string, argv: string[]): Promise<string> {
   const env = { ...process.env, HOME: home, CI: 'true', WRANGLER_SEND_METRICS: 'false' };
-  const { stdout } = await execute(command, argv, { cwd: home, env, timeout: 180_000 }).catch(
-    ({ message, stdout, stderr }) => {
-      throw new Error(`${command} ${argv.join(' ')} failed:\n${stdout}${stderr}${message}`);
-    },
-  );
-  return stdout;
+  return execute(command, argv, { cwd: home, env, timeout: 180_000 });
 }

@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
 import { startForeignOrigin, startTestService, type TestService } from '@service-auth/testing';
 import { runContractInWorker, type WorkerAddress } from './contract-in-worker.ts';
 import type { Control } from './control.ts';
+import { startMiniflare } from './engines.ts';
 import type { Result } from './suite/cases.ts';
 import { startRemoteService } from './suite/service.ts';
-
-interface Miniflare {
-  readonly ready: Promise<URL>;
-  dispose(): Promise<void>;
-}
 
 /** One case that only workers have. */
 interface WorkerCase {
@@ -148,19 +143,14 @@ export const fetchInWorker: WorkerSuite = async (worker) => [
 export const fetchWithoutWaitUntil: WorkerSuite = (worker) =>
   runContractInWorker(worker, { alive: false, asRequest: false }, lostWithoutWaitUntil);
 
-/** Runs a suite in a worker of its own. `script`: the bundled worker; `manifest`: that of miniflare. */
+/** Runs a suite in a worker of its own. `script`: the bundled worker. */
 export async function runInWorker(
-  manifest: string,
   script: string,
   compatibilityDate: string,
   control: Control,
   suite: WorkerSuite,
 ): Promise<Result[]> {
-  const { Miniflare } = createRequire(manifest)('miniflare') as {
-    Miniflare: new (options: object) => Miniflare;
-  };
-  // `cf: false`: no address of Cloudflare's is asked where it thinks we are.
-  const miniflare = new Miniflare({ modules: true, compatibilityDate, cf: false, script });
+  const miniflare = startMiniflare({ modules: true, compatibilityDate, script });
   try {
     const address = await miniflare.ready;
     return await suite({

@@ -3,9 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { on, once } from 'node:events';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { installPacked } from '@service-auth/test-tools/packages/packed';
+import { listen } from '@service-auth/test-tools/servers/listen';
 import { freePort } from '@service-auth/test-tools/servers/server';
 import { startTestService } from '@service-auth/testing';
 import { folder } from './application.ts';
@@ -192,18 +192,14 @@ async function startTrap() {
     requests += 1;
     response.end(answer);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { url, close } = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    url,
     answer,
     get requests() {
       return requests;
     },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 

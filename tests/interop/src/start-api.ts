@@ -1,7 +1,6 @@
 import { createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from '@service-auth/test-tools/servers/listen';
 
 /** An API that knows the keys of its OAuth server, and checks every token by them. */
 export interface Api {
@@ -25,17 +24,14 @@ export async function startApi(jwksUri: string, audience: string): Promise<Api> 
     answers.push(accepted ? 200 : 401);
     response.writeHead(accepted ? 200 : 401).end();
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { url, close } = await listen(server);
   return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    baseUrl: url,
     answers,
     rejectNext() {
       rejecting = true;
     },
-    async close() {
-      server.close();
-      server.closeAllConnections();
-    },
+    close,
   };
 }
 

@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import OAuth2Server from '@node-oauth/oauth2-server';
 import { clientSecretBasic, clientSecretPost } from '@service-auth/core/oauth2';
+import { listen } from '@service-auth/test-tools/servers/listen';
 import type { FormServer } from './form-server.ts';
 
 const { Request, Response } = OAuth2Server;
@@ -40,9 +39,8 @@ export async function startNodeOauthServer(): Promise<FormServer> {
       .writeHead(answer.status ?? 500, { ...answer.headers, 'content-type': 'application/json' })
       .end(JSON.stringify(answer.body));
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const tokenEndpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`;
-  const common = { tokenEndpoint, clientId, clientSecret };
+  const { url, close } = await listen(server);
+  const common = { tokenEndpoint: `${url}/token`, clientId, clientSecret };
   return {
     clients: {
       'client_secret_basic, not encoded': { ...common, clientAuthentication: clientSecretBasic({ encoding: 'none' }) },
@@ -52,9 +50,6 @@ export async function startNodeOauthServer(): Promise<FormServer> {
       return tokenRequests;
     },
     find: async (token) => issued.get(token),
-    async close() {
-      server.close();
-      server.closeAllConnections();
-    },
+    close,
   };
 }

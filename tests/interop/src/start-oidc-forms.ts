@@ -1,8 +1,6 @@
 import { generateKeyPairSync, type JsonWebKey, X509Certificate } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { fetchTransport } from '@service-auth/core';
 import {
@@ -12,6 +10,7 @@ import {
   privateKeyJwt,
   tlsClientAuth,
 } from '@service-auth/core/oauth2';
+import { listen } from '@service-auth/test-tools/servers/listen';
 // @ts-expect-error: it brings no types.
 import Provider, { errors } from 'oidc-provider';
 import { generate } from 'selfsigned';
@@ -48,9 +47,8 @@ export async function startOidcForms(withTls: boolean): Promise<CertifiedServer>
   const server = withTls
     ? createHttpsServer({ ...own, requestCert: true, rejectUnauthorized: false }, count)
     : createHttpServer(count);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  const issuer = withTls ? `https://localhost:${port}` : `http://127.0.0.1:${port}`;
+  const { url, port, close } = await listen(server);
+  const issuer = withTls ? `https://localhost:${port}` : url;
 
   const client = (id: string, method: string, more: object = {}) => ({
     client_id: id,
@@ -158,8 +156,7 @@ export async function startOidcForms(withTls: boolean): Promise<CertifiedServer>
     find: async (token) => issued.get(token),
     async close() {
       await agent.close();
-      server.close();
-      server.closeAllConnections();
+      await close();
     },
   };
 }

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { listen } from '@service-auth/test-tools/servers/listen';
 // @ts-expect-error: it brings no types.
 import Provider, { errors } from 'oidc-provider';
 import type { Peer } from './peer.ts';
@@ -25,8 +24,7 @@ export async function startOidcProvider({ front = true }: { front?: boolean } = 
     }
     handle(request, response);
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const authUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url: authUrl, close } = await listen(server);
   const clientId = 'a client';
   const clientSecret = 'the-secret-of-a-client-of-oidc-provider';
 
@@ -69,9 +67,6 @@ export async function startOidcProvider({ front = true }: { front?: boolean } = 
     get tokenRequests() {
       return tokenRequests;
     },
-    async close() {
-      server.close();
-      server.closeAllConnections();
-    },
+    close,
   };
 }

@@ -1,5 +1,4 @@
 import {
-  type Clock,
   createServiceAuth,
   isServiceAuthError,
   memoryStore,
@@ -8,28 +7,13 @@ import {
 } from '@service-auth/core';
 import { logLines } from '@service-auth/test-tools/renderings';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { shiftedClock } from '../../runtimes/suite/cases.ts';
 import { type Client, clients } from '../src/clients.ts';
 import type { Peer } from '../src/peer.ts';
 import { type Api, startApi } from '../src/start-api.ts';
 import { type Auth0Simulator, startAuth0Simulator } from '../src/start-auth0-simulator.ts';
 import { type MockServer, startOauth2MockServer } from '../src/start-oauth2-mock-server.ts';
 import { startOidcProvider } from '../src/start-oidc-provider.ts';
-
-/** The clock of this machine, which can be set forward. */
-function shiftedClock(): Clock & { shift(ms: number): void } {
-  let ahead = 0;
-  return {
-    now: () => Date.now() + ahead,
-    monotonic: () => performance.now() + ahead,
-    setTimer(callback, delayMs) {
-      const timer = setTimeout(callback, delayMs);
-      return () => clearTimeout(timer);
-    },
-    shift(ms) {
-      ahead += ms;
-    },
-  };
-}
 
 /** A client for one test. */
 async function open(connect: (typeof clients)[string], options: ServiceAuthOptions): Promise<Client> {

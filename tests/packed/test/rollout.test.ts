@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { temporaryFolder } from '@service-auth/test-tools/end-with-this-process';
 import { byDay } from '@service-auth/test-tools/night';
 import { orSkip } from '@service-auth/test-tools/or-skip';
@@ -11,6 +9,7 @@ import { startDynalite } from '@service-auth/test-tools/servers/dynalite';
 import { startMariadb } from '@service-auth/test-tools/servers/mariadb';
 import { startPostgres } from '@service-auth/test-tools/servers/postgres';
 import { startRedis } from '@service-auth/test-tools/servers/redis';
+import { run } from '@service-auth/test-tools/servers/tools';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Release, rollOut, type SharedStore } from '../rollout.ts';
 
@@ -56,7 +55,7 @@ async function createDynamoDbTable({ env }: SharedStore): Promise<void> {
     import { createTable } from '@service-auth/dynamodb';
     await createTable(new DynamoDBClient({}));`;
   const argv = ['--input-type=module', '--eval', program];
-  await promisify(execFile)(process.execPath, argv, { cwd: today.folder, env: { ...process.env, ...env } });
+  await run(process.execPath, argv, { cwd: today.folder, env: { ...process.env, ...env } });
 }
 
 type Open = () => Promise<SharedStore & AsyncDisposable>;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { HttpClientBody, HttpClientRequest } from '@service-auth/testing';
 import fc from 'fast-check';
+import { type Listening, listen } from '../../../support/tools/servers/listen.ts';
 
 /** The answers of the servers to a request and to those that its redirects cause. */
 interface Exchange {
@@ -90,21 +90,21 @@ export interface Received {
 
 /** An API and a server of somebody else. Both answer as the case says. */
 export class Servers implements AsyncDisposable {
-  readonly #servers: Record<Received['origin'], Server> = { 'the API': createServer(), another: createServer() };
+  readonly #servers = new Map<Received['origin'], Listening>();
   #exchange: Exchange | undefined;
   #received: Received[] = [];
 
   static async start(): Promise<Servers> {
     const servers = new Servers();
-    for (const [origin, server] of Object.entries(servers.#servers) as [Received['origin'], Server][]) {
-      server.on('request', (request, response) => servers.#answer(origin, request, response));
-      await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    for (const origin of ['the API', 'another'] as const) {
+      const server = createServer((request, response) => servers.#answer(origin, request, response));
+      servers.#servers.set(origin, await listen(server));
     }
     return servers;
   }
 
   urlOf(origin: Received['origin']): string {
-    return `http://127.0.0.1:${(this.#servers[origin].address() as AddressInfo).port}`;
+    return this.#servers.get(origin)?.url ?? '';
   }
 
   /** Answers as `exchange` says from now on. Returns what arrived since the last call. */
@@ -152,9 +152,6 @@ export class Servers implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const server of Object.values(this.#servers)) {
-      server.closeAllConnections();
-      await new Promise((closed) => server.close(closed));
-    }
+    for (const { close } of this.#servers.values()) await close();
   }
 }

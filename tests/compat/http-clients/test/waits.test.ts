@@ -3,7 +3,6 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +11,7 @@ import { serviceUnavailable } from '@service-auth/core/http';
 import { fileStore } from '@service-auth/file';
 import { startTestService, type TestService } from '@service-auth/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { listen } from '../../../support/tools/servers/listen.ts';
 import { axiosClients } from '../clients/axios.ts';
 import type { Client } from '../clients/client.ts';
 import { fetchClients } from '../clients/fetch.ts';
@@ -83,21 +83,16 @@ const situations: Record<string, Situation> = {
     waitsFor: 'store',
     says: 'the store has not answered for',
     async begin() {
-      const server = createServer(() => {}).listen(0, '127.0.0.1');
-      await once(server, 'listening');
+      const server = createServer(() => {});
+      const { url, close } = await listen(server);
       const asked = once(server, 'request');
-      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       const ask = async (signal?: AbortSignal) => (await fetch(url, { signal: signal ?? null })).json() as never;
       const store: Store = {
         durability: 'durable',
         load: (_key, options) => ask(options?.signal),
         swap: (_key, _change, options) => ask(options?.signal),
       };
-      const end = () => {
-        server.closeAllConnections();
-        server.close();
-      };
-      return { options: { store }, reached: async () => void (await asked), end };
+      return { options: { store }, reached: async () => void (await asked), end: close };
     },
   },
 };

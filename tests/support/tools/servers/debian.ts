@@ -1,11 +1,35 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { cachedFolder, isExecutable, run } from './tools.ts';
+import { cachedFolder, isExecutable, lastLine, onPath, run } from './tools.ts';
 
 /** The command to run a program whose libraries may lie outside of the system's search path. */
 export interface Program {
   readonly command: string;
   readonly env: Record<string, string>;
+}
+
+/** A server, and where it is found. */
+interface Wanted {
+  /** The names of its program. */
+  readonly names: readonly string[];
+  /** The packages of Debian that have it, and its path in them. */
+  readonly packages: readonly string[];
+  readonly path: string;
+  /** What to do where there is none: `no Redis: install redis-server`. */
+  readonly otherwise: string;
+}
+
+/** The program on PATH or, on Debian, the package's: see `debianProgram`. Where there is none it rejects with a sentence that says what to do. */
+export async function findProgram(
+  cacheName: string,
+  { names, packages, path, otherwise }: Wanted,
+  copyTo?: string,
+): Promise<Program> {
+  const installed = onPath(...names);
+  if (installed) return { command: installed, env: {} };
+  return debianProgram(cacheName, path, packages, copyTo).catch((error) => {
+    throw new Error(`${otherwise}. Its package could not be fetched: ${lastLine(error)}`);
+  });
 }
 
 /**

@@ -1,8 +1,5 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { temporaryFolder } from '../end-with-this-process.ts';
-import { freePort, startServer, type TestServer } from './server.ts';
+import { newPlace, startServer, type TestServer } from './server.ts';
 
 interface ClientSettings {
   readonly endpoint: string;
@@ -18,8 +15,7 @@ export function dynaliteClientSettings(url: string): ClientSettings {
 /** Starts dynalite, an implementation of DynamoDB for tests. It has no table. What it acknowledged survives SIGKILL. */
 export async function startDynalite(): Promise<TestServer> {
   const program = fileURLToPath(import.meta.resolve('dynalite/cli.js'));
-  const folder = temporaryFolder(join(tmpdir(), 'service-auth-dynalite-'));
-  const port = await freePort();
+  const { folder, port } = await newPlace('dynalite');
   const settings = { host: '127.0.0.1', port: `${port}`, path: folder, createTableMs: '0' };
   const args = [program, ...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])];
   return startServer(

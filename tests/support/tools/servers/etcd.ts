@@ -1,18 +1,15 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { temporaryFolder } from '../end-with-this-process.ts';
-import { debianProgram, type Program } from './debian.ts';
-import { freePort, startServer, type TestServer } from './server.ts';
-import { lastLine, onPath } from './tools.ts';
+import { findProgram } from './debian.ts';
+import { freePort, newPlace, startServer, type TestServer } from './server.ts';
 
-/**
- * Starts an etcd of one member: the one on PATH or, on Debian, the package's, unpacked into the cache of this repository. Where there is none it
- * rejects with a sentence that says what to do.
- */
+/** Starts an etcd of one member, as `findProgram` finds it. */
 export async function startEtcd(): Promise<TestServer> {
-  const { command, env } = await findEtcd();
-  const folder = temporaryFolder(join(tmpdir(), 'service-auth-etcd-'));
-  const port = await freePort();
+  const { command, env } = await findProgram('etcd', {
+    names: ['etcd'],
+    packages: ['etcd-server'],
+    path: 'usr/bin/etcd',
+    otherwise: 'no etcd: install etcd-server',
+  });
+  const { folder, port } = await newPlace('etcd');
   const url = `http://127.0.0.1:${port}`;
   const peers = `http://127.0.0.1:${await freePort()}`;
   const settings = {
@@ -35,14 +32,4 @@ export async function startEtcd(): Promise<TestServer> {
     },
     { url, port, folder },
   );
-}
-
-async function findEtcd(): Promise<Program> {
-  const installed = onPath('etcd');
-  if (installed) return { command: installed, env: {} };
-  try {
-    return await debianProgram('etcd', 'usr/bin/etcd', ['etcd-server']);
-  } catch (error) {
-    throw new Error(`no etcd: install etcd-server. Its package could not be fetched: ${lastLine(error)}`);
-  }
 }

@@ -1,25 +1,24 @@
 import { chownSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { temporaryFolder } from '../end-with-this-process.ts';
-import { debianProgram, type Program } from './debian.ts';
+import { findProgram } from './debian.ts';
 import { ordinaryUser } from './postgres.ts';
-import { freePort, startServer, type TestServer } from './server.ts';
-import { lastLine, onPath } from './tools.ts';
+import { newPlace, startServer, type TestServer } from './server.ts';
 
-/**
- * Starts a PgBouncer in front of a PostgreSQL of {@link startPostgres}, in one of its pool modes: the one on PATH or, on Debian, the package's,
- * unpacked into the cache of this repository. Where there is none it rejects with a sentence that says what to do.
- */
+/** Starts a PgBouncer, as `findProgram` finds it, in front of a PostgreSQL of {@link startPostgres}, in one of its pool modes. */
 export async function startPgBouncer(
   postgres: TestServer,
   mode: 'session' | 'transaction' | 'statement',
 ): Promise<TestServer> {
-  const folder = temporaryFolder(join(tmpdir(), 'service-auth-pgbouncer-'));
+  const { folder, port } = await newPlace('pgbouncer');
   const user = process.getuid?.() === 0 ? await ordinaryUser() : undefined;
   if (user) chownSync(folder, user.uid, user.gid);
-  const { command, env } = await findPgBouncer(user && join(folder, 'program'));
-  const port = await freePort();
+  const wanted = {
+    names: ['pgbouncer'],
+    packages: ['pgbouncer'],
+    path: 'usr/sbin/pgbouncer',
+    otherwise: 'no PgBouncer: install it',
+  };
+  const { command, env } = await findProgram('pgbouncer', wanted, user && join(folder, 'program'));
   const settings = {
     listen_addr: '127.0.0.1',
     listen_port: port,
@@ -35,20 +34,6 @@ export async function startPgBouncer(
   writeFileSync(file, `[databases]\n${database}\n[pgbouncer]\n${lines.join('\n')}\n`);
   return startServer(
     { command, args: [file], env, user, ready: /process up/ },
-    {
-      url: `postgres://test@127.0.0.1:${port}/postgres`,
-      port,
-      folder,
-    },
+    { url: `postgres://test@127.0.0.1:${port}/postgres`, port, folder },
   );
-}
-
-async function findPgBouncer(copyTo: string | undefined): Promise<Program> {
-  const installed = onPath('pgbouncer');
-  if (installed) return { command: installed, env: {} };
-  try {
-    return await debianProgram('pgbouncer', 'usr/sbin/pgbouncer', ['pgbouncer'], copyTo);
-  } catch (error) {
-    throw new Error(`no PgBouncer: install it. Its package could not be fetched: ${lastLine(error)}`);
-  }
 }

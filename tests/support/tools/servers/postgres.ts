@@ -2,7 +2,7 @@ import { chownSync, cpSync, existsSync, readdirSync, renameSync, rmSync } from '
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { temporaryFolder } from '../end-with-this-process.ts';
-import { freePort, startServer, type TestServer } from './server.ts';
+import { newPlace, startServer, type TestServer } from './server.ts';
 import { cachedFolder, isExecutable, lastLine, onPath, run } from './tools.ts';
 
 /** Settings that differ from those of a new database, such as `{ default_transaction_isolation: 'serializable' }`. */
@@ -17,23 +17,18 @@ const embeddedVersion = '18.4.0-beta.17';
  */
 export async function startPostgres(settings: PostgresSettings = {}): Promise<TestServer> {
   const program = await findPostgres();
-  const folder = temporaryFolder(join(tmpdir(), 'service-auth-postgres-'));
+  const { folder, port } = await newPlace('postgres');
   const user = process.getuid?.() === 0 ? await ordinaryUser() : undefined;
   if (user) chownSync(folder, user.uid, user.gid);
   const bin = user ? programFor(folder, program) : program.bin;
   const data = join(folder, 'data');
-  const port = await freePort();
   await run('cp', ['-a', join(await newDatabase(bin, user), 'data'), data]);
   // Processes are killed here, machines are not: without fsync a commit still hands everything to the system.
   const own = { listen_addresses: '127.0.0.1', port: `${port}`, unix_socket_directories: '', fsync: 'off' };
   const args = Object.entries({ ...own, ...settings }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   return startServer(
     { command: join(bin, 'postgres'), args: ['-D', data, ...args], user, ready: /ready to accept connections/ },
-    {
-      url: `postgres://test@127.0.0.1:${port}/postgres`,
-      port,
-      folder,
-    },
+    { url: `postgres://test@127.0.0.1:${port}/postgres`, port, folder },
   );
 }
 

@@ -4,8 +4,10 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import '../end-with-this-process.ts';
+import { temporaryFolder } from '../end-with-this-process.ts';
 
 /** A server that a test may do anything to. */
 export interface TestServer extends AsyncDisposable {
@@ -68,6 +70,11 @@ async function listener(port: number): Promise<Server | undefined> {
     () => server,
     () => undefined,
   );
+}
+
+/** A folder for the data of a server, and a port for it to listen on. */
+export async function newPlace(name: string): Promise<{ folder: string; port: number }> {
+  return { folder: temporaryFolder(join(tmpdir(), `service-auth-${name}-`)), port: await freePort() };
 }
 
 /** Starts a server, which ends with this process at the latest. Its data are in a folder that `temporaryFolder` has created. */

@@ -17,9 +17,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { threadId } from 'node:worker_threads';
 
-/** Runs a program to its end and returns what it printed. */
+/** Runs a program to its end and returns what it printed. The error of one that fails has all that it printed, too. */
 export async function run(command: string, args: readonly string[], options: object = {}): Promise<string> {
-  const { stdout } = await promisify(execFile)(command, args, { encoding: 'utf8', maxBuffer: 2 ** 26, ...options });
+  const executed = promisify(execFile)(command, args, { encoding: 'utf8', maxBuffer: 2 ** 26, ...options });
+  const { stdout } = await executed.catch((error) => {
+    throw new Error(`${error.stdout}${error.message}`);
+  });
   return stdout.toString();
 }
 

@@ -1,14 +1,7 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Redis } from 'ioredis';
-
-/** An HTTP server that speaks as the REST API of Upstash does, in front of a Redis. */
-export interface UpstashFront {
-  readonly url: string;
-  close(): Promise<void>;
-}
+import { type Listening, listen } from './listen.ts';
 
 /** Texts go in base64 if the client asks for that, as its own does. */
 function encoded(reply: unknown, isBase64: boolean): unknown {
@@ -18,8 +11,8 @@ function encoded(reply: unknown, isBase64: boolean): unknown {
 
 type Command = [string, ...(string | number)[]];
 
-/** Starts a front before the Redis at `url`. A POST has one command as a JSON array of texts and numbers, or with the path `/pipeline` an array of commands. */
-export async function startUpstashFront(url: string): Promise<UpstashFront> {
+/** Starts an HTTP server that speaks as the REST API of Upstash does, in front of the Redis at `url`. A POST has one command as a JSON array of texts and numbers, or with the path `/pipeline` an array of commands. */
+export async function startUpstashFront(url: string): Promise<Listening> {
   const redis = new Redis(url);
   redis.on('error', () => {});
   const server = createServer(async (request, response) => {
@@ -41,14 +34,12 @@ export async function startUpstashFront(url: string): Promise<UpstashFront> {
     if ('error' in answer) response.writeHead(400);
     response.end(JSON.stringify(answer));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { close, ...address } = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async close() {
+    ...address,
+    close() {
       redis.disconnect();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      return close();
     },
   };
 }
