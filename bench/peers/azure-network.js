@@ -1,12 +1,14 @@
 // Microsoft's libraries speak to https hosts of their own only. Their network interfaces are what leads them to loopback.
 
+export const tenant = '00000000-0000-0000-0000-000000000001';
+export const authority = `https://login.microsoftonline.com/${tenant}`;
+
 const metadata = (tokenUrl) => ({
   tenant_discovery_endpoint: tokenUrl,
-  authorization_endpoint:
-    'https://login.microsoftonline.com/00000000-0000-0000-0000-000000000001/oauth2/v2.0/authorize',
-  token_endpoint: 'https://login.microsoftonline.com/00000000-0000-0000-0000-000000000001/oauth2/v2.0/token',
-  issuer: 'https://login.microsoftonline.com/00000000-0000-0000-0000-000000000001/v2.0',
-  jwks_uri: 'https://login.microsoftonline.com/00000000-0000-0000-0000-000000000001/discovery/v2.0/keys',
+  authorization_endpoint: `${authority}/oauth2/v2.0/authorize`,
+  token_endpoint: `${authority}/oauth2/v2.0/token`,
+  issuer: `${authority}/v2.0`,
+  jwks_uri: `${authority}/discovery/v2.0/keys`,
   'api-version': '1.1',
   metadata: [],
 });

@@ -3,10 +3,8 @@
 import { bearerTokenAuthenticationPolicy, createHttpHeaders, createPipelineRequest } from '@azure/core-rest-pipeline';
 import { ClientSecretCredential, getBearerTokenProvider } from '@azure/identity';
 import { ConfidentialClientApplication } from '@azure/msal-node';
-import { OAuth2Client as BadgatewayClient, OAuth2Fetch } from '@badgateway/oauth2-client';
-import { clientFactory, LockingTokenCache } from '@scienta/axios-oauth2';
+import { LockingTokenCache } from '@scienta/axios-oauth2';
 import { memoize } from '@smithy/property-provider';
-import { TokenProvider } from 'auth0/management';
 import axios from 'axios';
 import { authTokenInterceptor } from 'axios-jwt';
 import { clientCredentials } from 'axios-oauth-client';
@@ -16,9 +14,28 @@ import { LRUCache } from 'lru-cache';
 import { ClientCredentials } from 'simple-oauth2';
 import oidcInterceptor from 'undici-oidc-interceptor';
 import { requestToken } from '../contenders/request-token.ts';
-import { aadNetwork, azureHttp } from './azure-network.js';
+import { tokenProviderOf } from './auth0.js';
+import { aadNetwork, authority, azureHttp, tenant } from './azure-network.js';
+import { sessionOf } from './badgateway.js';
+import { clientOf } from './redlock.js';
 
 const marginMs = 60_000;
+
+/** The cache of axios-token-interceptor. */
+export function tokenCacheOf({ tokenUrl, clientId, clientSecret }) {
+  const ask = clientCredentials(axios.create(), tokenUrl, clientId, clientSecret);
+  return interceptor.tokenCache(() => ask(), { getMaxAge: (answer) => answer.expires_in * 1_000 });
+}
+
+/** A client of google-auth-library whose tokens come from our endpoint. */
+export function googleClientOf(client, options) {
+  const google = new GoogleClient(options);
+  google.refreshHandler = async () => {
+    const { value, expiresAt } = await requestToken(client);
+    return { access_token: value, expiry_date: expiresAt };
+  };
+  return google;
+}
 
 /** Libraries with a cache: what they do on every request of an application. */
 export const sources = {
@@ -42,19 +59,12 @@ export const sources = {
     );
     return async () => (await provide()).value;
   },
-  'axios-token-interceptor': ({ tokenUrl, clientId, clientSecret }) => {
-    const ask = clientCredentials(axios.create(), tokenUrl, clientId, clientSecret);
-    const cache = interceptor.tokenCache(() => ask().then((answer) => answer), {
-      getMaxAge: (answer) => answer.expires_in * 1_000,
-    });
+  'axios-token-interceptor': (client) => {
+    const cache = tokenCacheOf(client);
     return async () => (await cache()).access_token;
   },
   'google-auth-library': (client) => {
-    const google = new GoogleClient();
-    google.refreshHandler = async () => {
-      const { value, expiresAt } = await requestToken(client);
-      return { access_token: value, expiry_date: expiresAt };
-    };
+    const google = googleClientOf(client);
     return async () => (await google.getAccessToken()).token;
   },
   'simple-oauth2': ({ tokenUrl, clientId, clientSecret, audience }) => {
@@ -74,9 +84,8 @@ export const sources = {
       return cached.token.access_token;
     };
   },
-  '@badgateway/oauth2-client': ({ tokenUrl, clientId, clientSecret }) => {
-    const client = new BadgatewayClient({ server: tokenUrl, tokenEndpoint: tokenUrl, clientId, clientSecret });
-    const session = new OAuth2Fetch({ client, getNewToken: () => client.clientCredentials(), scheduleRefresh: false });
+  '@badgateway/oauth2-client': (client) => {
+    const session = sessionOf(client);
     return () => session.getAccessToken();
   },
   '@azure/core-rest-pipeline': (client) => {
@@ -95,21 +104,13 @@ export const sources = {
       return request.headers.get('authorization');
     };
   },
-  '@scienta/axios-oauth2': ({ tokenUrl, clientId, clientSecret }) => {
-    const credentials = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
-    const client = clientFactory(axios.create(), { url: tokenUrl, ...credentials });
+  '@scienta/axios-oauth2': (client) => {
+    const ask = clientOf(client);
     const cache = new LockingTokenCache();
-    return () => cache.getToken(client);
+    return () => cache.getToken(ask);
   },
-  auth0: ({ tokenUrl, clientId, clientSecret, audience }) => {
-    // It speaks https only: its `fetch` option leads it to loopback.
-    const provider = new TokenProvider({
-      domain: 'auth.example.com',
-      clientId,
-      clientSecret,
-      audience,
-      fetch: (_url, init) => fetch(tokenUrl, init),
-    });
+  auth0: (client) => {
+    const provider = tokenProviderOf(client);
     return () => provider.getAccessToken();
   },
   'undici-oidc-interceptor': ({ tokenUrl, clientId, clientSecret }) => {
@@ -125,11 +126,7 @@ export const sources = {
   },
   '@azure/msal-node': ({ tokenUrl, clientId, clientSecret }) => {
     const application = new ConfidentialClientApplication({
-      auth: {
-        clientId,
-        clientSecret,
-        authority: 'https://login.microsoftonline.com/00000000-0000-0000-0000-000000000001',
-      },
+      auth: { clientId, clientSecret, authority },
       system: { networkClient: aadNetwork(tokenUrl) },
     });
     return async () => {
@@ -139,7 +136,6 @@ export const sources = {
   },
   '@azure/identity': ({ tokenUrl, clientId, clientSecret }) => {
     const httpClient = azureHttp(tokenUrl);
-    const tenant = '00000000-0000-0000-0000-000000000001';
     const credential = new ClientSecretCredential(tenant, clientId, clientSecret, {
       httpClient,
       disableInstanceDiscovery: true,

@@ -4,12 +4,16 @@ import { IoRedisStorage, LockingCache, RedisLocker } from '@scienta/locking-cach
 import axios from 'axios';
 import Redlock from 'redlock';
 
-/** Its cache in Redis, and the function that it asks for a token. */
-export function tokenCacheIn(redis, { tokenUrl, clientId, clientSecret }) {
+/** The function that it asks for a token. */
+export function clientOf({ tokenUrl, clientId, clientSecret }) {
   const credentials = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
-  const ask = clientFactory(axios.create(), { url: tokenUrl, ...credentials });
+  return clientFactory(axios.create(), { url: tokenUrl, ...credentials });
+}
+
+/** Its cache in Redis, and the function that it asks for a token. */
+export function tokenCacheIn(redis, client) {
   const locker = new RedisLocker(new Redlock([redis], { retryCount: 100, retryDelay: 50 }), 'lock');
-  return { ask, cache: new LockingTokenCache(new LockingCache(new IoRedisStorage(redis), locker)) };
+  return { ask: clientOf(client), cache: new LockingTokenCache(new LockingCache(new IoRedisStorage(redis), locker)) };
 }
 
 export async function getTokenByRedlock(redis, client) {

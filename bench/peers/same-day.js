@@ -1,9 +1,5 @@
 // Peers that live through a day in a fleet, each with the best that its documentation offers. Each function returns one that calls the API once.
 // They are loaded one by one, because a process of the fleet starts often.
-import { requestToken } from '../contenders/request-token.ts';
-
-const bearer = (token) => ({ headers: { authorization: `Bearer ${token}` } });
-
 async function statusOf(answer) {
   const response = await answer;
   await response.body?.cancel();
@@ -26,49 +22,30 @@ export const programs = {
     return () => instance.get(apiUrl).then(statusOfAxios, statusOfAxios);
   },
   // Its stored token is kept in Redis. Without it each process would request one.
-  async '@badgateway/oauth2-client'({ tokenUrl, apiUrl, clientId, clientSecret }, url) {
-    const [{ OAuth2Client, OAuth2Fetch }, { Redis }] = await Promise.all([
-      import('@badgateway/oauth2-client'),
-      import('ioredis'),
-    ]);
+  async '@badgateway/oauth2-client'({ apiUrl, ...client }, url) {
+    const [{ sessionOf }, { Redis }] = await Promise.all([import('./badgateway.js'), import('ioredis')]);
     const redis = new Redis(url);
-    const client = new OAuth2Client({ server: tokenUrl, tokenEndpoint: tokenUrl, clientId, clientSecret });
-    const session = new OAuth2Fetch({
-      client,
-      getNewToken: () => client.clientCredentials(),
-      storeToken: (token) => redis.set(clientId, JSON.stringify(token)),
-      getStoredToken: async () => JSON.parse(await redis.get(clientId)),
+    const session = sessionOf(client, {
+      storeToken: (token) => redis.set(client.clientId, JSON.stringify(token)),
+      getStoredToken: async () => JSON.parse(await redis.get(client.clientId)),
     });
     return () => statusOf(session.fetch(apiUrl));
   },
-  async auth0({ tokenUrl, apiUrl, clientId, clientSecret, audience }) {
-    const { TokenProvider } = await import('auth0/management');
-    // It speaks https only: its `fetch` option leads it to loopback.
-    const provider = new TokenProvider({
-      domain: 'auth.example.com',
-      clientId,
-      clientSecret,
-      audience,
-      fetch: (_url, init) => fetch(tokenUrl, init),
-    });
-    return async () => statusOf(fetch(apiUrl, bearer(await provider.getAccessToken())));
+  async auth0({ apiUrl, ...client }) {
+    const { tokenProviderOf } = await import('./auth0.js');
+    const provider = tokenProviderOf(client);
+    return async () => {
+      const headers = { authorization: `Bearer ${await provider.getAccessToken()}` };
+      return statusOf(fetch(apiUrl, { headers }));
+    };
   },
   async 'axios-auth-refresh'({ apiUrl, ...client }) {
-    const [{ createAuthRefresh }, { default: axios }] = await Promise.all([
-      import('axios-auth-refresh'),
+    const [{ attachAuthRefresh }, { default: axios }] = await Promise.all([
+      import('./auth-refresh.js'),
       import('axios'),
     ]);
     const instance = axios.create();
-    let token;
-    const refresh = async () => {
-      token = (await requestToken(client)).value;
-    };
-    createAuthRefresh(instance, refresh);
-    instance.interceptors.request.use(async (config) => {
-      if (!token) await refresh();
-      config.headers.set('Authorization', `Bearer ${token}`);
-      return config;
-    });
+    attachAuthRefresh(instance, client);
     return () => instance.get(apiUrl).then(statusOfAxios, statusOfAxios);
   },
 };
