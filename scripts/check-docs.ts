@@ -3,7 +3,7 @@
 // A block is a module of its own. ```ts continued   goes on where the block before it in the same document ended;
 // ```ts no-check: reason   is left out; ```ts [axios]   is a tab of that name.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { codeEntries, readPackages, root, sourceCondition } from '../tests/support/tools/packages/packages.ts';
 import { headingAnchor, readDocuments } from './documents.ts';
@@ -12,7 +12,7 @@ const cache = 'node_modules/.cache/docs';
 const packages = readPackages();
 const documents = readDocuments();
 
-const anchorsOf = memoize((file: string) => anchors(readFileSync(file, 'utf8')));
+const anchorsOf = new Map(documents.map(({ path, lines }) => [join(root, path), anchors(lines)]));
 const problems: string[] = documents.flatMap(({ path, lines }) => brokenLinks(path, lines));
 const modules = new Map<string, string>();
 
@@ -134,15 +134,14 @@ function brokenBecause(document: string, target: string): string | undefined {
   if (!existsSync(file)) return 'leads nowhere';
   // GitHub shows the README of a folder.
   const shown = statSync(file).isDirectory() ? join(file, 'README.md') : file;
-  if (anchor && existsSync(shown) && shown.endsWith('.md') && !anchorsOf(shown).has(anchor))
-    return 'names a heading that is not there';
+  if (anchor && anchorsOf.get(shown)?.has(anchor) === false) return 'names a heading that is not there';
   return undefined;
 }
 
 /** The anchors that GitHub gives to headings. */
-function anchors(markdown: string): Set<string> {
+function anchors(lines: string[]): Set<string> {
   const found = new Set<string>();
-  for (const line of withoutFences(markdown.split('\n'))) {
+  for (const line of withoutFences(lines)) {
     for (const [, id = ''] of line.matchAll(/\b(?:id|name)="([^"]+)"/g)) found.add(id);
     const heading = /^#{1,6}\s+(.*?)\s*#*$/.exec(line)?.[1];
     if (heading === undefined) continue;
@@ -170,13 +169,4 @@ function withoutFences(lines: string[]): string[] {
 
 function withoutCode(lines: string[]): string[] {
   return withoutFences(lines).map((line) => line.replace(/(`+).*?\1/g, ''));
-}
-
-function memoize<Value>(compute: (key: string) => Value): (key: string) => Value {
-  const known = new Map<string, Value>();
-  return (key) => {
-    const value = known.get(key) ?? compute(key);
-    known.set(key, value);
-    return value;
-  };
 }

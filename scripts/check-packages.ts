@@ -50,27 +50,19 @@ function checkManifest({ name, folder, manifest }: Pick<Package, 'name' | 'folde
   if (!manifest['description']) problem(file, 'has no description.');
   if (!Array.isArray(manifest['keywords'])) problem(file, 'has no keywords.');
 
-  for (const [peer, range] of Object.entries(manifest.peerDependencies ?? {})) {
+  for (const peer of Object.keys({ ...manifest.peerDependencies, ...manifest.peerDependenciesMeta })) {
     if (!manifest.devDependencies?.[peer])
       problem(file, `has the peer ${peer}, but not among devDependencies: nothing tests it.`);
+  }
+  for (const [peer, range] of Object.entries(manifest.peerDependencies ?? {})) {
     if (peer.startsWith('@service-auth/') && range !== 'workspace:^')
       problem(file, `wants ${peer} as ${range}; write workspace:^.`);
-  }
-  for (const peer of Object.keys(manifest.peerDependenciesMeta ?? {})) {
-    if (!manifest.devDependencies?.[peer])
-      problem(file, `has the optional peer ${peer}, but not among devDependencies: nothing tests it.`);
-  }
-  for (const peer of peersWithoutRange) {
-    if (manifest.peerDependencies?.[peer])
+    if (peersWithoutRange.includes(peer))
       problem(file, `has a range for the peer ${peer}, with which npm 10 refuses to install the newest Nest.`);
   }
   for (const [dependency, version] of Object.entries(manifest.devDependencies ?? {})) {
-    if (!/^(\d+\.|npm:.+@\d+\.|catalog:|workspace:\*$)/.test(version)) {
-      problem(
-        file,
-        `develops against ${dependency} ${version}; pin one version, or workspace:* for a package of ours.`,
-      );
-    }
+    if (!/^(\d+\.|npm:.+@\d+\.|catalog:|workspace:\*$)/.test(version))
+      problem(file, `develops against ${dependency} ${version}; pin one version, or workspace:* for ours.`);
   }
 }
 

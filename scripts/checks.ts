@@ -14,22 +14,11 @@ export interface Check {
   readonly runAtNight?: readonly string[];
 }
 
-type Suite =
-  | 'servers'
-  | 'command-line'
-  | 'examples'
-  | 'reliability'
-  | 'cold-starts'
-  | 'observability'
-  | 'packed'
-  | 'frameworks'
-  | 'site';
-
 /**
  * The test files that need a server, start many processes or take minutes, by the check that runs them. `pnpm test` runs all others.
  * Each name is a project of vitest.config.ts.
  */
-export const suites: Readonly<Record<Suite, readonly string[]>> = {
+export const suites = {
   servers: [
     'packages/{dynamodb,mysql,postgres,redis}/test/**/*.test.ts',
     'packages/cloudflare/test/{contract,worker}.test.ts',
@@ -50,13 +39,13 @@ export const suites: Readonly<Record<Suite, readonly string[]>> = {
   packed: ['tests/packed/test/*.test.ts'],
   frameworks: ['tests/interop/frameworks/test/*.test.ts'],
   site: ['docs/test/{browser,built-site,pictures}.test.ts'],
-};
+} as const;
 
 /** The projects of `pnpm test`. */
 export const quick: string = '--project=quick*';
 
 const source = '--conditions=@service-auth/source';
-const suite = (name: Suite) => ['vitest', 'run', `--project=${name}`];
+const suite = (name: keyof typeof suites) => ['vitest', 'run', `--project=${name}`];
 // The one question for which the linter needs types, and a tool of its own.
 const promiseRules = ['no-floating-promises', 'await-thenable'].map((rule) => `--deny=typescript/${rule}`);
 // The tests of core take every branch of it.
