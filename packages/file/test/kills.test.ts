@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { isNight } from '@service-auth/test-tools/night';
 import { minute } from '@service-auth/test-tools/units';
 import { expect, test } from 'vitest';
 
@@ -16,7 +17,7 @@ const leaseMs = minute;
 const sendWithinMs = 10_000;
 /** Time runs so much faster in the processes and in their store: they wait for minutes. */
 const speed = 20;
-const deaths = 4;
+const deaths = isNight ? 4 : 2;
 
 test('of processes that are killed while they ask each waits until the lease of the one before has ended, and then a healthy one has its token', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'service-auth-kills-'));

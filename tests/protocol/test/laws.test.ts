@@ -1,5 +1,5 @@
 import { createServiceAuth, type ServiceAuthOptions, type Store } from '@service-auth/core';
-import { byDay } from '@service-auth/test-tools/night';
+import { byDay, isNight } from '@service-auth/test-tools/night';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { decodeRecord, encodeRecord } from '../../../packages/core/src/ledger/codec.ts';
 import { compact } from '../../../packages/core/src/ledger/compact.ts';
@@ -14,7 +14,7 @@ import { day } from '../src/judge/units.ts';
 import { createRandom, type Random } from '../src/random.ts';
 import { run } from '../src/run.ts';
 
-const draws = 300;
+const draws = isNight ? 300 : 100;
 const limits: Limits = limitsFor([{ tokens: 1_000, windowMs: day }], 0, 'durable');
 /** Most records have spent so much. */
 const tight: Limits = limitsFor([{ tokens: 3, windowMs: day }], 0, 'durable');

@@ -1,7 +1,7 @@
 import { createServiceAuth } from '@service-auth/core';
 import { byDay } from '@service-auth/test-tools/night';
 import { describe, expect, test } from 'vitest';
-import { runCampaign } from '../src/campaign.ts';
+import { type Finding, runCampaign } from '../src/campaign.ts';
 import { keptPlans } from '../src/kept-plans.ts';
 import { run } from '../src/run.ts';
 import { promiseOf } from '../src/shrink.ts';
@@ -49,13 +49,15 @@ describe('without the reserve', () => {
   test.each(byDay(['wiped-uninsured', 'split-uninsured'], (mode) => mode === 'wiped-uninsured'))(
     '%s breaks the limit, and the plan is made smaller',
     async (mode) => {
-      const { findings } = await runCampaign({ mode, first: 1, last: 30 }, true);
-      expect(findings.map(({ violation }) => promiseOf(violation))).toContain('the limit is kept');
-      const [first] = findings;
-      if (first === undefined) throw new Error('Nothing was found.');
-      const { violations, faults } = await run(first.smaller, createServiceAuth);
-      expect(violations.map(promiseOf)).toContain(promiseOf(first.violation));
-      expect(faults).toBeLessThan((await run(first.plan, createServiceAuth)).faults);
+      let found: Finding | undefined;
+      for (let seed = 1; seed <= 30 && !found; seed++) {
+        const { findings } = await runCampaign({ mode, first: seed, last: seed }, true);
+        found = findings.find(({ violation }) => promiseOf(violation) === 'the limit is kept');
+      }
+      if (found === undefined) throw new Error('Nothing was found.');
+      const { violations, faults } = await run(found.smaller, createServiceAuth);
+      expect(violations.map(promiseOf)).toContain(promiseOf(found.violation));
+      expect(faults).toBeLessThan((await run(found.plan, createServiceAuth)).faults);
     },
     120 * seconds,
   );
