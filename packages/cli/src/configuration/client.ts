@@ -75,7 +75,7 @@ export function instanceOf(env: Environment): string {
 const variableOf = (option: string) => new Map(Object.entries<string>(variablesOfCore)).get(option) ?? option;
 
 /** The name of a variable with what may be given in its place. */
-export function named(variable: string): string {
+function named(variable: string): string {
   if (variable === 'SERVICE_AUTH_CLIENT_SECRET') return `${variable} (or ${variable}_FILE)`;
   const option = Object.entries(variables).find(([, name]) => name === variable)?.[0];
   return option === undefined ? variable : `${variable} (--${option})`;
