@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { afternoon } from '../.vitepress/budget/afternoon.ts';
 import { budgetDrawing, cardDrawing, themeNames } from '../.vitepress/budget/draw.ts';
 import { startBrowser } from './support/browser.ts';
@@ -46,11 +46,8 @@ const measure = `
 `;
 
 let page: Page;
-beforeEach(async () => {
+beforeAll(async () => {
   if (browser) page = await browser.newPage();
-});
-afterEach(async () => {
-  await page?.close();
 });
 afterAll(async () => {
   await browser?.close();

@@ -33,6 +33,8 @@ export interface SiteServer {
 /** Serves the built site as a host of static files does: compressed, and with `/errors` for `errors.html`. */
 export async function serveSite(): Promise<SiteServer> {
   const base = readBase();
+  // A page is loaded dozens of times.
+  const compressed = new Map<string, Buffer>();
   let requests = 0;
   let sentBytes = 0;
   const server = createServer((request, response) => {
@@ -43,7 +45,8 @@ export async function serveSite(): Promise<SiteServer> {
       response.writeHead(404).end();
       return;
     }
-    const body = gzipSync(readFileSync(join(dist, file)));
+    const body = compressed.get(file) ?? gzipSync(readFileSync(join(dist, file)));
+    compressed.set(file, body);
     sentBytes += body.length;
     response.writeHead(200, {
       'content-type': types[extname(file)] ?? 'application/octet-stream',
