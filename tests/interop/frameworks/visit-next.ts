@@ -76,12 +76,7 @@ export async function visit({ major, name }: Application): Promise<void> {
     assert.deepEqual(reported(/failed|refused/), [], 'a token request failed');
     assert.equal(reported(/token_issued/).length, service.counts.issued, 'tokens issued');
     assert.equal(service.counts.tokenRequests, service.counts.issued, 'token requests');
-    const found = textsIn(join(home, '.next')).filter(([, text]) => service.findSecrets(text).includes('access token'));
-    assert.deepEqual(
-      found.map(([file]) => file),
-      [],
-      'files with a token',
-    );
+    assert.deepEqual(filesWithToken(join(home, '.next'), service), [], 'files with a token');
   };
 
   // A page that was begun by one request must get its token after it has been prerendered.
@@ -201,6 +196,13 @@ async function startTrap() {
     },
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** The files below a folder that contain an access token of the service. */
+export function filesWithToken(folder: string, { findSecrets }: Service): string[] {
+  return textsIn(folder)
+    .filter(([, text]) => findSecrets(text).includes('access token'))
+    .map(([file]) => file);
 }
 
 /** The files under a folder: their text, and that of whatever is Base64 in it. What compilers keep is left out. */

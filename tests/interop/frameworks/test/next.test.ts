@@ -12,6 +12,7 @@ import {
   startProgram,
   startServer,
 } from '../application.ts';
+import { filesWithToken } from '../visit-next.ts';
 
 const next = 'next/dist/bin/next';
 let home: string;
@@ -81,6 +82,7 @@ describe('next build and next start', () => {
     for (const page of pages) expect(await get(page)).toMatchObject({ status: 200 });
     // Each copy of the module learns of it by a 401 of its own, and one of them has a token issued for all.
     expect(service.counts.issued).toBe(2);
+    expect(filesWithToken(join(home, '.next'), service)).toEqual([]);
   });
 
   test('a route answers 503 with Retry-After when there is no token', async () => {
