@@ -21,7 +21,7 @@ import {
   spentElsewhereSentence,
   spentOf,
 } from '../report/sentences.ts';
-import { legend } from '../report/spenders.ts';
+import { meanings } from '../report/spenders.ts';
 import { coloured, counted, countedBy, ranked, type Style, together, windowName, zone } from '../report/text.ts';
 import type { Failure, Hold, Usage } from '../report/usage.ts';
 import { joined } from '../report/whose.ts';
@@ -121,8 +121,8 @@ function regularity(usage: Usage): string {
   const { issuances } = usage;
   if (issuances.length === 0) return '';
   const list = ranked(issuances, ({ reason }) => reason)
-    .map(([reason, group]) => `${group.length} ${reason}`)
+    .map(([reason, group]) => `${group.length} ${reason} (${meanings[reason]})`)
     .join(', ');
   const programs = new Set(issuances.map(({ instance }) => instance)).size;
-  return `Of ${counted(issuances.length, 'token')}, for ${counted(programs, 'instance')}, the reasons are: ${list}. That is, ${legend(usage)} `;
+  return `${counted(issuances.length, 'token')} for ${counted(programs, 'instance')}: ${list}. `;
 }

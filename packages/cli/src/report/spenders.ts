@@ -3,7 +3,8 @@ import type { Issuance, Usage } from './usage.ts';
 
 const reasons = ['cold', 'refresh', 'expired', 'rejected', 'reset'] as const;
 
-const meanings: Readonly<Record<(typeof reasons)[number], string>> = {
+/** What each reason of a token means. */
+export const meanings: Readonly<Record<(typeof reasons)[number], string>> = {
   cold: 'a program found no token that it could use',
   refresh: 'a renewal ahead of expiry',
   expired: 'the token before had expired',

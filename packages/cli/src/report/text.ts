@@ -159,13 +159,19 @@ function lengthOf(widths: readonly number[]): number {
 }
 
 /** The groups of things with one name, and their names. The largest comes first. */
-export function ranked<Thing>(things: readonly Thing[], nameOf: (thing: Thing) => string): [string, Thing[]][] {
+export function ranked<Thing, Name extends string>(
+  things: readonly Thing[],
+  nameOf: (thing: Thing) => Name,
+): [Name, Thing[]][] {
   return [...grouped(things, nameOf)].sort(([, a], [, b]) => b.length - a.length);
 }
 
 /** Groups things by a name. The groups are in the order in which their first member came. */
-export function grouped<Thing>(things: readonly Thing[], nameOf: (thing: Thing) => string): Map<string, Thing[]> {
-  const groups = new Map<string, Thing[]>();
+export function grouped<Thing, Name extends string>(
+  things: readonly Thing[],
+  nameOf: (thing: Thing) => Name,
+): Map<Name, Thing[]> {
+  const groups = new Map<Name, Thing[]>();
   for (const thing of things) {
     const name = nameOf(thing);
     groups.set(name, [...(groups.get(name) ?? []), thing]);
