@@ -18,15 +18,16 @@ export interface ReferencePage {
   readonly markdown: string;
 }
 
-let pages: Promise<readonly ReferencePage[]> | undefined;
+/** VitePress loads a copy of this module for its configuration and one for the routes. They share the pages. */
+const shared = globalThis as { referencePages?: Promise<readonly ReferencePage[]> };
 
 /**
  * Makes the reference, once per process.
  * @throws an error if a public export has no doc comment, or if a comment links to something that is not public
  */
 export function referencePages(): Promise<readonly ReferencePage[]> {
-  pages ??= makePages();
-  return pages;
+  shared.referencePages ??= makePages();
+  return shared.referencePages;
 }
 
 async function makePages(): Promise<readonly ReferencePage[]> {
