@@ -30,7 +30,7 @@ export interface SiteServer {
   close(): void;
 }
 
-/** Serves the built site as a host of static files does: compressed, and with `/errors` for `errors.html`. */
+/** Serves the built site as GitHub Pages does: compressed, to be kept for ten minutes, and with `/errors` for `errors.html`. */
 export async function serveSite(): Promise<SiteServer> {
   const base = readBase();
   // A page is loaded dozens of times.
@@ -51,6 +51,7 @@ export async function serveSite(): Promise<SiteServer> {
     response.writeHead(200, {
       'content-type': types[extname(file)] ?? 'application/octet-stream',
       'content-encoding': 'gzip',
+      'cache-control': 'max-age=600',
     });
     response.end(body);
   });
