@@ -9,7 +9,7 @@ import { postgres, redis, startCanaryService, variablesOf } from './support/worl
 const maxMs = 60_000;
 
 /** By night each is a process of its own. */
-const atOnce = isNight ? 8 : 32;
+const atOnce = isNight ? 8 : 16;
 
 const audience = 'https://api.example/';
 

@@ -5,6 +5,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { createServiceAuth, memoryStore, type Store } from '@service-auth/core';
 import { startService } from '@service-auth/test-support/service';
 import { secretCanary, sightings, tokenCanary } from '@service-auth/test-tools/canaries';
+import { isNight } from '@service-auth/test-tools/night';
 import { hour, minute } from '@service-auth/test-tools/units';
 import { createTestClock } from '@service-auth/testing';
 import { expect, onTestFinished, test } from 'vitest';
@@ -17,6 +18,7 @@ import { startCanaryService, stores } from '../support/world.ts';
 
 const marked = { 'service-auth': 'true' };
 const slowly = { timeout: 120_000 };
+const [starts, rounds] = isNight ? [4, 5] : [2, 2];
 
 const descriptorsOf = ({ pid }: Running): number => readdirSync(`/proc/${pid}/fd`).length;
 const megabytesOf = ({ pid }: Running): number =>
@@ -37,7 +39,7 @@ test.for(stores)(
     const service = await startCanaryService();
     const env = { SERVICE_AUTH_STORE: address() };
     const tokens = new Set<string>();
-    for (let start = 0; start < 4; start += 1) {
+    for (let start = 0; start < starts; start += 1) {
       const { running, token } = await startServing({ service, env });
       const answers = await Promise.all(Array.from({ length: 20 }, () => token()));
       for (const { body } of answers) tokens.add(JSON.parse(body).access_token);
@@ -86,7 +88,7 @@ test('hundreds of callers that are gone in the middle of an answer leave nothing
   });
   const { url, running } = await startServing({ env: { SERVICE_BASE_URL: api } });
   const before = descriptorsOf(running);
-  for (let round = 0; round < 5; round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     const outgoing = Array.from({ length: 60 }, () => get(url, '/x'));
     await Promise.all(outgoing.map((each) => once(each, 'response')));
     for (const each of outgoing) each.destroy();

@@ -1,6 +1,7 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { secretCanary, sightings, tokenCanary } from '@service-auth/test-tools/canaries';
+import { byDay } from '@service-auth/test-tools/night';
 import { expect, test } from 'vitest';
 import { emptyFolder, manyProcesses, run, start } from '../support/program.ts';
 import { observedUrl, send, sendRaw, startServing, untilReady } from '../support/serving.ts';
@@ -9,13 +10,17 @@ import { startCanaryService, stores, variablesOf } from '../support/world.ts';
 const marked = { 'service-auth': 'true' };
 const tokenIn = (body: string): string => JSON.parse(body).access_token;
 
-test.for(stores)('a thousand requests at once cost one token, over $name', manyProcesses, async ({ address }) => {
-  const serving = await startServing({ env: { SERVICE_AUTH_STORE: address() } });
-  const answers = await Promise.all(Array.from({ length: 1_000 }, () => serving.token()));
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-  expect(new Set(answers.map(({ body }) => tokenIn(body))).size).toBe(1);
-  expect(serving.service.counts).toMatchObject({ issued: 1, tokenRequests: 1 });
-});
+test.for(byDay(stores, ({ name }) => name === 'file'))(
+  'a thousand requests at once cost one token, over $name',
+  manyProcesses,
+  async ({ address }) => {
+    const serving = await startServing({ env: { SERVICE_AUTH_STORE: address() } });
+    const answers = await Promise.all(Array.from({ length: 1_000 }, () => serving.token()));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(answers.map(({ body }) => tokenIn(body))).size).toBe(1);
+    expect(serving.service.counts).toMatchObject({ issued: 1, tokenRequests: 1 });
+  },
+);
 
 test('the log has instants as people read them', async () => {
   const { running, token } = await startServing();
