@@ -36,10 +36,7 @@ export async function run(context: Context): Promise<number> {
   }
 }
 
-/**
- * Where tokens live for a shorter time than is wanted, each call would cost one. So a token that
- * was issued early itself is not renewed early again.
- */
+/** A token that was issued early is not renewed early again: else each call could cost one. */
 async function tokenWithLife(auth: ServiceAuth, minLifeMs: number, signal: AbortSignal): Promise<AccessToken> {
   const token = await auth.getToken({ signal });
   if (token.expiresAt - Date.now() >= minLifeMs) return token;

@@ -8,7 +8,6 @@ import {
   type StoreSnapshot,
 } from '@service-auth/core';
 import { failuresInRow, type RequestedToken } from '@service-auth/core/record';
-import { abortable } from '@service-auth/core/store';
 import type { Context } from '../line/command.ts';
 import { exitCodes, Failure, UsageError } from '../line/exit.ts';
 import type { Scene } from '../report/screen.ts';
@@ -16,7 +15,7 @@ import type { Usage } from '../report/usage.ts';
 import { byOwnClock } from '../report/whose.ts';
 import { adviceOf, nameOf } from '../stores/address.ts';
 import type { Diagnosis } from '../stores/diagnosis.ts';
-import { examineOtherPlaces } from '../stores/other-places.ts';
+import { factsOf } from '../stores/other-places.ts';
 import { checked, openedStore, statesLimit } from './client.ts';
 import { audiencesOf, type Environment, hasOtherCredential, ownerOf, readEnvironment } from './environment.ts';
 
@@ -96,10 +95,8 @@ export async function openReader(
       return { usage, scene: { ...scene, hasRecord: record !== undefined, failures: local }, snapshot: last };
     },
     async problemsOfStore() {
-      const facts = [opened.examine?.() ?? Promise.resolve([]), examineOtherPlaces(opened, owner)];
-      const deadline = AbortSignal.timeout(deadlineMs);
-      const told = await Promise.all(facts.map((fact) => abortable(fact, deadline).catch(() => [])));
-      return told.flat().filter(({ state }) => state !== 'ok');
+      const facts = await factsOf(opened, owner, AbortSignal.timeout(deadlineMs), () => []);
+      return facts.filter(({ state }) => state !== 'ok');
     },
     load: () => answered('read', (key, signal) => store.load(key, { signal })),
     async swap(expected, record) {

@@ -60,9 +60,7 @@ function isAskable(address: string): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === '';
 }
 
-/**
- * The error code of an answer. Undefined: there is none, or it has characters that none may have.
- */
+/** The error code of an answer. Undefined: there is none, or it has forbidden characters. */
 function errorIn(text: string): string | undefined {
   try {
     const { error } = Object(JSON.parse(text)) as { error?: unknown };

@@ -5,7 +5,7 @@ import { noRecord } from '../report/screen.ts';
 import { duration } from '../report/text.ts';
 import { adviceOf, nameOf, type OpenedStore } from '../stores/address.ts';
 import { type Diagnosis, failure, ok, warning } from '../stores/diagnosis.ts';
-import { examineOtherPlaces } from '../stores/other-places.ts';
+import { factsOf } from '../stores/other-places.ts';
 
 /** All that the store is asked ends within this time, whatever it leaves without an answer. */
 const deadlineMs = 10_000;
@@ -17,7 +17,7 @@ const unknown = 'look at its address and its log.';
  * record it has. If that is wrong, the store can be tried all the same.
  */
 export async function examineStore(opened: OpenedStore, owner: RecordOwner): Promise<readonly Diagnosis[]> {
-  const { store, label, trial, examine } = opened;
+  const { store, label, trial } = opened;
   const known = await recordKey(owner).catch(() => undefined);
   const key = known ?? 'doctor';
   const signal = AbortSignal.timeout(deadlineMs);
@@ -37,10 +37,7 @@ export async function examineStore(opened: OpenedStore, owner: RecordOwner): Pro
     return [failure(`${label} cannot be read (${nameOf(error)})`, adviceOf(error) ?? unknown)];
   }
   if (trial) found.push(await swaps(trial, signal));
-  const facts = [examine?.(), known && examineOtherPlaces(opened, owner)].map((fact) =>
-    abortable(fact || Promise.resolve([]), signal).catch((error) => [notTold(error)]),
-  );
-  found.push(...(await Promise.all(facts)).flat());
+  found.push(...(await factsOf(opened, known === undefined ? undefined : owner, signal, (error) => [notTold(error)])));
   return found;
 }
 

@@ -8,10 +8,7 @@ import type { Cause } from './finding.ts';
 /** The causes that failures in a row tell already. */
 const causes: Readonly<Record<Failure['kind'], Cause>> = { ...causesOfHolds, backoff: 'unknown-outcomes' };
 
-/**
- * Returns what monitoring has to tell, although the limit has room: failures in a row, and causes
- * that go on and take a large part of the limit.
- */
+/** What monitoring has to tell although the limit has room: failures, and causes that go on. */
 export function concernsOf(
   usage: Usage,
   failures: readonly Failure[],

@@ -21,9 +21,7 @@ export function failureOf(failures: readonly Failure[], kind: Failure['kind']): 
   return failures.find((failure) => failure.kind === kind);
 }
 
-/**
- * A hold, or failures in a row after which no token was issued. Without `until` their wait is over.
- */
+/** A hold, or failures in a row without a token since. Without `until` their wait is over. */
 function troubleOf(usage: Usage, { failures, now }: Circumstances, kind: Failure['kind']) {
   const hold = holdOf(usage, kind);
   const own = failures.filter((found) => found.kind === kind);

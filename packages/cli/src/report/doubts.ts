@@ -3,10 +3,7 @@ import { clockTime, grouped } from './text.ts';
 import type { Failure, Usage } from './usage.ts';
 import { audiencesIn, isCorrected, listed, rejectionOf, unsettledInRow } from './whose.ts';
 
-/**
- * A failure in a row that makes it doubtful that a caller gets a token, or one that helps, although
- * the limit has room.
- */
+/** Failures in a row: a caller may get no token, or none that helps, though the limit has room. */
 export interface Doubt {
   readonly kind: Failure['kind'];
   readonly count: number;

@@ -1,9 +1,6 @@
 import type { AccessToken } from '@service-auth/core';
 
-/**
- * A token as JSON. All values are texts, because the data source `external` of Terraform takes
- * nothing else.
- */
+/** A token as JSON. The data source `external` of Terraform takes nothing else than texts. */
 export function tokenJson({ value, authorization, expiresAt }: AccessToken, audience: string | undefined): object {
   return {
     accessToken: value,

@@ -80,11 +80,7 @@ export function createForwarder(
       });
       if (isCoded(answer.rawHeaders)) {
         discard(answer);
-        return refusal(
-          502,
-          'bad_gateway',
-          'The answer of the API has a transfer coding that the request did not allow.',
-        );
+        return badGateway('The answer of the API has a transfer coding that the request did not allow.');
       }
       write(answer, response, isEnding() || !request.complete);
       return undefined;
@@ -122,5 +118,9 @@ function failureOf(error: unknown): Answer {
   const { code } = Object(error) as { code?: unknown };
   const isLate = code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_CONNECT_TIMEOUT';
   const what = isLate ? 'did not answer in time' : `could not be reached, or broke off (${code ?? 'unknown'})`;
-  return refusal(isLate ? 504 : 502, 'bad_gateway', `The API ${what}.`);
+  return badGateway(`The API ${what}.`, isLate ? 504 : 502);
+}
+
+function badGateway(description: string, status = 502): Answer {
+  return refusal(status, 'bad_gateway', description);
 }

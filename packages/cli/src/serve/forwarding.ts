@@ -48,10 +48,7 @@ export function forwardedHeaders(rawHeaders: readonly string[], authorization: s
   return [...without(notForwarded, rawHeaders), ...via, 'Authorization', authorization];
 }
 
-/**
- * Returns the headers of a forwarded answer, names and values in turn. An answer without content
- * must not have a length (RFC 9110 section 8.6).
- */
+/** Returns the headers of an answer. Without content it has no length (RFC 9110 section 8.6). */
 export function returnedHeaders(rawHeaders: readonly string[], status: number): string[] {
   const names = status === 204 ? new Set([...notReturned, 'content-length']) : notReturned;
   return [...without(names, rawHeaders), ...via];

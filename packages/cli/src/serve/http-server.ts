@@ -108,6 +108,12 @@ async function handle(request: IncomingMessage, response: ServerResponse, option
   }
 }
 
+const nothingThere = refusal(
+  404,
+  'not_found',
+  'There is nothing at this path. Requests are forwarded to the API only if SERVICE_BASE_URL is set.',
+);
+
 /** Resolves with the answer. Undefined: the API answers. */
 async function answerOf(
   request: IncomingMessage,
@@ -119,14 +125,7 @@ async function answerOf(
 ): Promise<Answer | undefined> {
   const refused = refusalOf(head, door, entrance, key());
   if (refused) return refused;
-  if (!door)
-    return forwarder
-      ? forwarder.forward(request, response, { head, signal, isEnding })
-      : refusal(
-          404,
-          'not_found',
-          'There is nothing at this path. Requests are forwarded to the API only if SERVICE_BASE_URL is set.',
-        );
+  if (!door) return forwarder ? forwarder.forward(request, response, { head, signal, isEnding }) : nothingThere;
   const isRead = door.method === 'GET' && head.method === 'HEAD';
   if (head.method !== door.method && !isRead) {
     return refusal(405, 'invalid_request', `The method must be ${door.method}.`, { allow: door.method });

@@ -7,10 +7,7 @@ export interface OpenedStore {
   readonly store: Store;
   /** The name of the store in messages, without a password. */
   readonly label: string;
-  /**
-   * A place as that of the record, to try the store without touching a record. Undefined: the store
-   * has none that can be removed.
-   */
+  /** A place beside the record, to try the store. Undefined: it has none that can be removed. */
   readonly trial?: (key: string) => Trial;
   /** Facts about the store and its safety that only this kind of store knows. */
   readonly examine?: () => Promise<readonly Diagnosis[]>;

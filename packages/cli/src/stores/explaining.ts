@@ -1,10 +1,7 @@
 import type { Store } from '@service-auth/core';
 import { certificateAdvice } from '../line/certificates.ts';
 
-/**
- * Creates a missing table, and adds advice to errors. `create`: undefined for a command that only
- * reads.
- */
+/** Adds advice to errors. `create`: creates a missing table, for a command that writes. */
 export function explainingStore(
   store: Store,
   create: (() => Promise<unknown>) | undefined,

@@ -1,5 +1,6 @@
 import { createUsageReader, type Store, type Usage } from '@service-auth/core';
 import { type RecordOwner, recordKey } from '@service-auth/core/record';
+import { abortable } from '@service-auth/core/store';
 import { counted, instant, windowName } from '../report/text.ts';
 import type { OpenedStore, OtherPlaces } from './address.ts';
 import { type Diagnosis, ok, warning } from './diagnosis.ts';
@@ -12,11 +13,20 @@ const words = {
 /** So many places are read. Others are only named. */
 const maxRead = 5;
 
-/** Looks for other records of the client, and counts their tokens: two are two budgets. */
-export async function examineOtherPlaces(
-  { store, others }: OpenedStore,
-  owner: RecordOwner,
+/** What the store tells of itself and of its other places, until the signal aborts. */
+export async function factsOf(
+  opened: OpenedStore,
+  owner: RecordOwner | undefined,
+  signal: AbortSignal,
+  otherwise: (error: unknown) => readonly Diagnosis[],
 ): Promise<readonly Diagnosis[]> {
+  const facts = [opened.examine?.() ?? [], owner ? examineOtherPlaces(opened, owner) : []];
+  const told = facts.map((fact) => abortable(Promise.resolve(fact), signal).catch(otherwise));
+  return (await Promise.all(told)).flat();
+}
+
+/** Looks for other records of the client, and counts their tokens: two are two budgets. */
+async function examineOtherPlaces({ store, others }: OpenedStore, owner: RecordOwner): Promise<readonly Diagnosis[]> {
   if (!others) return [];
   const places = await others(await recordKey(owner));
   const { found, kind, searched } = places;
