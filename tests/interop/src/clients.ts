@@ -1,67 +1,37 @@
-import 'reflect-metadata';
-import { HttpService } from '@nestjs/axios';
-import { NestFactory } from '@nestjs/core';
-import { attachServiceAuth } from '@service-auth/axios';
-import { createServiceAuth, memoryStore, type ServiceAuth, type ServiceAuthOptions } from '@service-auth/core';
-import { createAuthFetch } from '@service-auth/fetch';
-import { serviceAuth } from '@service-auth/got';
-import { ServiceAuth as InjectedServiceAuth, ServiceAuthModule } from '@service-auth/nestjs';
-import { ServiceAuthHttpModule } from '@service-auth/nestjs/axios';
-import { serviceAuthInterceptor } from '@service-auth/undici';
-import axios from 'axios';
-import got from 'got';
-import { firstValueFrom } from 'rxjs';
-import { Agent, request } from 'undici';
+import { memoryStore, type ServiceAuth, type ServiceAuthOptions } from '@service-auth/core';
+import type { ConnectHttpClient, TestService } from '@service-auth/testing';
+import { connectHttpService } from '../../../packages/nestjs/test/support/connect-http-service.ts';
+import { axiosClients } from '../../compat/http-clients/clients/axios.ts';
+import { isNewest, type Client as Version } from '../../compat/http-clients/clients/client.ts';
+import { fetchClients } from '../../compat/http-clients/clients/fetch.ts';
+import { gotClients } from '../../compat/http-clients/clients/got.ts';
+import { undiciClients } from '../../compat/http-clients/clients/undici.ts';
 
 /** One HTTP client that sends the token, in its own way. */
 export interface Client {
   readonly auth: ServiceAuth;
   /** A GET. Resolves with the status. */
   get(url: string): Promise<number>;
-  close?(): Promise<unknown>;
+  close(): Promise<unknown>;
 }
 
-/** Every adapter there is, each attached to its client. */
-export const clients: Readonly<Record<string, (options: ServiceAuthOptions) => Client | Promise<Client>>> = {
-  axios(options) {
-    const auth = createServiceAuth({ store: memoryStore(), ...options });
-    const instance = axios.create({ validateStatus: null });
-    attachServiceAuth(instance, auth);
-    return { auth, get: async (url) => (await instance.get(url)).status };
-  },
-  fetch(options) {
-    const auth = createServiceAuth({ store: memoryStore(), ...options });
-    const authFetch = createAuthFetch(auth);
-    return { auth, get: async (url) => (await authFetch(url)).status };
-  },
-  got(options) {
-    const auth = createServiceAuth({ store: memoryStore(), ...options });
-    const api = got.extend(serviceAuth(auth), { throwHttpErrors: false });
-    return { auth, get: async (url) => (await api.get(url)).statusCode };
-  },
-  async nestjs(options) {
-    const imports = [
-      ServiceAuthModule.forRoot({ store: memoryStore(), ...options }),
-      ServiceAuthHttpModule.register({ validateStatus: null }),
-    ];
-    const module = { module: class AppModule {}, imports };
-    const app = await NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
-    const http = app.get(HttpService, { strict: false });
-    return {
-      auth: app.get(InjectedServiceAuth),
-      get: async (url) => (await firstValueFrom(http.get(url))).status,
-      close: () => app.close(),
-    };
-  },
-  undici(options) {
-    const auth = createServiceAuth({ store: memoryStore(), ...options });
-    const agent = new Agent();
-    const dispatcher = agent.compose(serviceAuthInterceptor(auth));
-    async function get(url: string): Promise<number> {
-      const { statusCode, body } = await request(url, { dispatcher });
-      await body.dump();
-      return statusCode;
-    }
-    return { auth, get, close: () => agent.close() };
-  },
+const newest = (versions: readonly Version[]) => versions.find(isNewest)?.load() as Promise<ConnectHttpClient>;
+
+/** Every adapter there is, attached to the newest version of its client as for the contract. */
+export const adapters: Readonly<Record<string, () => Promise<ConnectHttpClient>>> = {
+  axios: () => newest(axiosClients),
+  fetch: () => newest(fetchClients),
+  got: () => newest(gotClients),
+  nestjs: async () => connectHttpService,
+  undici: () => newest(undiciClients),
 };
+
+export async function connectTo(adapter: string, given: ServiceAuthOptions): Promise<Client> {
+  const options = { store: memoryStore(), ...given };
+  const connect = (await adapters[adapter]?.()) as ConnectHttpClient;
+  const { auth, request, close } = await connect({ service: { baseUrl: given.baseUrl } as TestService, options });
+  const nothing = { headers: {}, body: undefined, signal: undefined, timeoutMs: undefined };
+  const get = async (url: string) =>
+    (await request({ ...nothing, method: 'GET', url, optOut: false, streamed: false })).status;
+  return { auth, get, close };
+}

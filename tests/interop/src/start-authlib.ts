@@ -46,20 +46,12 @@ export async function startAuthlib(): Promise<FormServer> {
     return send(request);
   };
   const common = { tokenEndpoint, transport };
+  const secretive = { ...common, clientSecret: secret };
+  const notEncoded = clientSecretBasic({ encoding: 'none' });
   const key = String(privateKey.export({ format: 'pem', type: 'pkcs8' }));
   const clients = {
-    'client_secret_basic, not encoded': {
-      ...common,
-      clientId: 'a client',
-      clientSecret: secret,
-      clientAuthentication: clientSecretBasic({ encoding: 'none' }),
-    },
-    client_secret_post: {
-      ...common,
-      clientId: 'another',
-      clientSecret: secret,
-      clientAuthentication: clientSecretPost(),
-    },
+    'client_secret_basic, not encoded': { ...secretive, clientId: 'a client', clientAuthentication: notEncoded },
+    client_secret_post: { ...secretive, clientId: 'another', clientAuthentication: clientSecretPost() },
     'private_key_jwt, PS256': {
       ...common,
       clientId: 'keys',

@@ -112,35 +112,20 @@ export async function startOidcForms(withTls: boolean): Promise<CertifiedServer>
       keyId: alg,
       ...(alg === 'RS256' && { algorithm: 'RS256' }),
     });
+  const secretive = { ...common, clientSecret: secret };
   const keyed = { ...common, clientId: 'keys', storeKey };
   /** An assertion that somebody else made. */
   const assertion = async () => {
-    const request = {
-      clientId: 'keys',
-      clientSecret: undefined,
-      tokenEndpoint: '',
-      issuer,
-      parameters: [],
-      now: Date.now(),
-    };
-    const written = await signed('ES256').write({ ...request, signal: AbortSignal.timeout(1_000) });
+    const request = { clientId: 'keys', clientSecret: undefined, tokenEndpoint: '', issuer, parameters: [] };
+    const signal = AbortSignal.timeout(1_000);
+    const written = await signed('ES256').write({ ...request, now: Date.now(), signal });
     return new URLSearchParams(written.body).get('client_assertion') ?? '';
   };
 
   return {
     clients: {
-      client_secret_basic: {
-        ...common,
-        clientId: 'a client:1',
-        clientSecret: secret,
-        clientAuthentication: clientSecretBasic(),
-      },
-      client_secret_post: {
-        ...common,
-        clientId: 'another',
-        clientSecret: secret,
-        clientAuthentication: clientSecretPost(),
-      },
+      client_secret_basic: { ...secretive, clientId: 'a client:1', clientAuthentication: clientSecretBasic() },
+      client_secret_post: { ...secretive, clientId: 'another', clientAuthentication: clientSecretPost() },
       'private_key_jwt, ES256': { ...keyed, clientAuthentication: signed('ES256') },
       'private_key_jwt, RS256': { ...keyed, clientAuthentication: signed('RS256') },
       'private_key_jwt, EdDSA': { ...keyed, clientAuthentication: signed('EdDSA') },

@@ -1,6 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { temporaryFolder } from '@service-auth/test-tools/end-with-this-process';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createApplication, edit, saves, startOrders, startServer } from '../application.ts';
 
@@ -14,8 +15,7 @@ beforeAll(async () => {
 test('nitro dev: each save starts another worker thread, and all of them share one token in the file store', async () => {
   const service = await startOrders();
   onTestFinished(() => service.close());
-  const cache = mkdtempSync(join(tmpdir(), 'service-auth-nitro-'));
-  onTestFinished(() => rmSync(cache, { recursive: true }));
+  const cache = temporaryFolder(join(tmpdir(), 'service-auth-nitro-'));
   const argv = (port: string) => ['nitropack/dist/cli/index.mjs', 'dev', '--port', port, '--host', '127.0.0.1'];
   await using server = await startServer(home, argv, { ...service.env, XDG_CACHE_HOME: cache });
   expect(await server.get('/orders')).toMatchObject({ status: 200, text: expect.stringContaining('coffee') });
