@@ -1,9 +1,12 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { createServiceAuth } from '@service-auth/core';
 import { redisStore } from '@service-auth/redis';
 import { startRedis } from '@service-auth/test-tools/servers/redis';
-import { startTestService } from '@service-auth/testing';
+import { freePort } from '@service-auth/test-tools/servers/server';
+import { startTestService, type TestService } from '@service-auth/testing';
 import { createClient } from 'redis';
-import { startMember } from './start-member.ts';
 
 const windowMs = 60_000;
 const limit = { tokens: 40, windowMs };
@@ -35,8 +38,7 @@ export async function startFleet(): Promise<Fleet> {
   const service = await startTestService({ issuanceLimit: limit });
   stack.defer(() => service.close());
   const redis = stack.use(await startRedis({ appendonly: 'yes' }));
-  const start = async (url: string) =>
-    stack.use(await startMember(service, url, { SERVICE_AUTH_RESERVE: `${reserve}` }));
+  const start = async (url: string) => stack.use(await startMember(service, url));
   const members = await Promise.all([1, 2, 3, 4, 5].map(() => start(redis.url)));
   const sixth = await start(`${redis.url}/1`);
   const client = createClient({ url: redis.url });
@@ -99,4 +101,20 @@ export async function startFleet(): Promise<Fleet> {
     refused: () => service.counts.refused,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** Starts a process over a Redis. It shows its metrics at the port. */
+async function startMember({ env }: TestService, redisUrl: string) {
+  const port = await freePort();
+  const own = { SERVICE_AUTH_RESERVE: `${reserve}`, REDIS_URL: redisUrl, METRICS_PORT: `${port}` };
+  const child = fork(fileURLToPath(new URL('member.ts', import.meta.url)), {
+    execArgv: ['--conditions=@service-auth/source'],
+    env: { PATH: process.env['PATH'], ...env, ...own },
+  });
+  async function end(): Promise<void> {
+    if (!child.connected) return;
+    child.disconnect();
+    await once(child, 'exit');
+  }
+  return { port, [Symbol.asyncDispose]: end };
 }

@@ -1,8 +1,9 @@
 // The rules with the time that they wait, for what Prometheus recorded of a real fleet. A step of the recording stands for a minute.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '@service-auth/test-tools/end-with-this-process';
+import { expect, test } from 'vitest';
 import { promtool } from '../prometheus.ts';
 import { type Phase, type Recording, recordingFile } from '../recording.ts';
 import { rulesFile } from '../rules.ts';
@@ -126,8 +127,7 @@ function testsOf(alert: string, { from, to, over }: Phase, expected: Expected) {
 
 /** Writes a file of unit tests. JSON is YAML, too. */
 function fileOf(tests: object): string {
-  const folder = mkdtempSync(join(tmpdir(), 'service-auth-rules-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(join(tmpdir(), 'service-auth-rules-'));
   const input = Object.entries(series).map(([name, values]) => ({ series: name, values }));
   const file = join(folder, 'test.json');
   const tested = { interval: '1m', input_series: input, ...tests };
