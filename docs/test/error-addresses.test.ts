@@ -1,6 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { temporaryFolder } from '@service-auth/test-tools/end-with-this-process';
 import { expect, test } from 'vitest';
 import { errorPage } from '../../packages/core/src/contract/error-page.ts';
 import { errorPageOf } from '../../tests/support/tools/packages/error-page.ts';
@@ -20,19 +21,15 @@ test('the errors of the sources link to the newest page', () => {
 
 test('if the project names its site, an error links to an address there that leads to its part of the page', () => {
   const homepage = 'https://example.com/service-auth/';
-  const folder = mkdtempSync(join(tmpdir(), 'service-auth-redirects-'));
-  try {
-    writeRedirects(folder, '/service-auth/', redirectsOfErrors(changelog));
-    for (const version of ['0.1.0', '0.2.0']) {
-      const { pathname } = new URL(errorPageOf(version, { repository, homepage }));
-      const html = readFileSync(join(folder, `${pathname.slice('/service-auth/'.length)}.html`), 'utf8');
-      const [, script = ''] = /<script>(.*)<\/script>/.exec(html) ?? [];
-      const visited: string[] = [];
-      const location = { hash: '#err_store', replace: (address: string) => visited.push(address) };
-      new Function('location', script)(location);
-      expect(visited).toEqual(['/service-auth/errors#err_store']);
-    }
-  } finally {
-    rmSync(folder, { recursive: true });
+  const folder = temporaryFolder(join(tmpdir(), 'service-auth-redirects-'));
+  writeRedirects(folder, '/service-auth/', redirectsOfErrors(changelog));
+  for (const version of ['0.1.0', '0.2.0']) {
+    const { pathname } = new URL(errorPageOf(version, { repository, homepage }));
+    const html = readFileSync(join(folder, `${pathname.slice('/service-auth/'.length)}.html`), 'utf8');
+    const [, script = ''] = /<script>(.*)<\/script>/.exec(html) ?? [];
+    const visited: string[] = [];
+    const location = { hash: '#err_store', replace: (address: string) => visited.push(address) };
+    new Function('location', script)(location);
+    expect(visited).toEqual(['/service-auth/errors#err_store']);
   }
 });

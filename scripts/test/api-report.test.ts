@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../tests/support/tools/end-with-this-process.ts';
 import type { Entry } from '../../tests/support/tools/packages/packages.ts';
 import { reportsOfApi } from '../api-report.ts';
 
@@ -23,8 +24,7 @@ const base = {
 
 /** Returns the report of a package with these files, beside another one. */
 function reportOf(files: Readonly<Record<string, string>>, exports = index): string {
-  const folder = mkdtempSync(join(tmpdir(), 'service-auth-api-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(join(tmpdir(), 'service-auth-api-'));
   const other = { 'src/index.ts': 'export class Other {}' };
   for (const [name, its] of Object.entries({ one: files, other })) {
     for (const [path, text] of Object.entries(its)) {

@@ -1,17 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../tests/support/tools/end-with-this-process.ts';
 
 const biome = fileURLToPath(new URL('../../node_modules/@biomejs/biome/bin/biome', import.meta.url));
 const config = fileURLToPath(new URL('../../biome.json', import.meta.url));
 
 /** Returns the findings of our own rules in a test file with these lines. For some of its rules, the linter would first read the whole repository. */
 function lint(...lines: string[]): string {
-  const folder = mkdtempSync(join(tmpdir(), 'service-auth-lint-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(join(tmpdir(), 'service-auth-lint-'));
   writeFileSync(join(folder, 'linted.test.ts'), `import { expect } from 'vitest';\n${lines.join('\n')}\n`);
   const options = ['--only=plugin', `--config-path=${config}`, '--vcs-enabled=false', '--colors=off'];
   const { stdout, stderr } = spawnSync(process.execPath, [biome, 'lint', ...options, 'linted.test.ts'], {

@@ -2,20 +2,16 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createServiceAuth, isServiceAuthError } from '@service-auth/core';
 import { dynamodbStore } from '@service-auth/dynamodb';
+import type { dynaliteClientSettings } from '@service-auth/test-tools/servers/dynalite';
 
 /** The options of an instance. */
 export interface FunctionOptions {
   readonly authUrl: string;
-  readonly dynamoDb: { readonly endpoint: string; readonly region: string; readonly credentials: Credentials };
+  readonly dynamoDb: ReturnType<typeof dynaliteClientSettings>;
   readonly audience: string;
   readonly clientId: string;
   readonly clientSecret: string;
   readonly timeoutMs: number;
-}
-
-interface Credentials {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
 }
 
 /** The messages of an instance. */

@@ -1,15 +1,9 @@
 // What somebody meets who is called because there are no tokens: the packed command line, over the record that programs have left.
 import { join } from 'node:path';
 import { startRedis } from '@service-auth/test-tools/servers/redis';
-import { startTestService, type TestService, type TestServiceOptions } from '@service-auth/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { startService as service } from '../../support/fixtures/service.ts';
 import { command, programs, run, startCommand, told } from '../adopter.ts';
-
-async function service(options?: TestServiceOptions): Promise<TestService> {
-  const started = await startTestService(options);
-  onTestFinished(() => started.close());
-  return started;
-}
 
 /** Asks for a token for each audience of ASKED, and prints the errors as JSON. */
 const asks = (store: string) => `

@@ -5,16 +5,10 @@ import { join } from 'node:path';
 import { root } from '@service-auth/test-tools/packages/packages';
 import { startRedis } from '@service-auth/test-tools/servers/redis';
 import { freePort, type TestServer, until } from '@service-auth/test-tools/servers/server';
-import { startTestService, type TestService, type TestServiceOptions } from '@service-auth/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { startService as service } from '../../support/fixtures/service.ts';
 import { command, programs, run, start } from '../adopter.ts';
 import { run as runTool, write } from '../consumer.ts';
-
-async function service(options?: TestServiceOptions): Promise<TestService> {
-  const started = await startTestService(options);
-  onTestFinished(() => started.close());
-  return started;
-}
 
 async function redis(): Promise<TestServer> {
   const server = await startRedis({ appendonly: 'yes' });

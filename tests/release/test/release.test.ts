@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../support/tools/end-with-this-process.ts';
 import { assertLoopback, nextVersion } from '../publish.ts';
 import { wrongTree } from '../strangers.ts';
 import { wrongVersions } from '../tarballs.ts';
@@ -25,8 +26,7 @@ test.each([
   [['major', 'minor'], '1.0.0'],
   [[], '0.3.1'],
 ])('the changesets %j make 0.3.1 to %s', (bumps, expected) => {
-  const folder = mkdtempSync(join(tmpdir(), 'service-auth-changesets-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(join(tmpdir(), 'service-auth-changesets-'));
   for (const name of ['packages/core', '.changeset']) mkdirSync(join(folder, name), { recursive: true });
   writeFileSync(join(folder, 'packages/core/package.json'), JSON.stringify({ version: '0.3.1' }));
   for (const [index, bump] of bumps.entries())

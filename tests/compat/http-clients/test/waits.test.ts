@@ -9,8 +9,9 @@ import { fileURLToPath } from 'node:url';
 import type { ServiceAuth, ServiceAuthEvent, ServiceAuthOptions, Store } from '@service-auth/core';
 import { serviceUnavailable } from '@service-auth/core/http';
 import { fileStore } from '@service-auth/file';
-import { startTestService, type TestService } from '@service-auth/testing';
+import type { TestService } from '@service-auth/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { startService } from '../../../support/fixtures/service.ts';
 import { listen } from '../../../support/tools/servers/listen.ts';
 import { axiosClients } from '../clients/axios.ts';
 import type { Client } from '../clients/client.ts';
@@ -21,12 +22,6 @@ import { clientsOfThisRun } from './contract-of.ts';
 
 const asker = fileURLToPath(new URL('../asker.ts', import.meta.url));
 const timeoutMs = 300;
-
-async function startService(): Promise<TestService> {
-  const service = await startTestService();
-  onTestFinished(() => service.close());
-  return service;
-}
 
 interface Begun {
   readonly options?: Partial<ServiceAuthOptions>;

@@ -1,17 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../end-with-this-process.ts';
 
 const vitest = fileURLToPath(new URL('../../../../node_modules/vitest/vitest.mjs', import.meta.url));
 const reporter = fileURLToPath(new URL('../test-summary.ts', import.meta.url));
 
 /** Runs two packages with a test each. The second one is written as `second`. */
 function run(second: string, ...filters: string[]): { status: number | null; lines: string[] } {
-  const folder = mkdtempSync(join(tmpdir(), 'service-auth-summary-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(join(tmpdir(), 'service-auth-summary-'));
   const files = {
     'packages/one/test/a.test.ts': "test('passes', () => {});",
     'packages/other/test/b.test.ts': second,

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { until } from '../servers/server.ts';
 import { cachedFolder, oneAtATime } from '../servers/tools.ts';
 
 const name = `test-${process.pid}`;
@@ -76,10 +75,4 @@ test('no process waits without limit for another one that fills the folder', asy
   const folder = await emptyFolder();
   writeFileSync(`${folder}.lock`, `${process.pid}`);
   await expect(cachedFolder(name, write, 0)).rejects.toThrow(`if none is at it, delete ${folder}.lock`);
-});
-
-test('no caller waits without limit for the state of a server', async () => {
-  await expect(until('the replica has it all', async () => false, 0)).rejects.toThrow(
-    'not within 0 ms: the replica has it all',
-  );
 });
