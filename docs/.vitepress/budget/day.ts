@@ -2,7 +2,7 @@ import { createUsageReader, type ServiceAuthEvent } from '@service-auth/core';
 import { recordWithSpent } from '@service-auth/core/record';
 import { seedGlobals } from '../../../tests/protocol/src/globals.ts';
 import { createMachine } from '../../../tests/protocol/src/machine.ts';
-import { createRandom } from '../../../tests/protocol/src/random.ts';
+import { createRandom, type Random } from '../../../tests/protocol/src/random.ts';
 import { createSimulatedStore } from '../../../tests/protocol/src/simulated-store.ts';
 import { createWorld } from '../../../tests/protocol/src/world.ts';
 import { createFleet, type Fleet } from './fleet.ts';
@@ -35,14 +35,17 @@ const lostMs = 10 * second;
 const maxLog = 12;
 const quietTypes: ReadonlySet<string> = new Set(['agreement_differs', 'store_warning']);
 
-/** Creates a day that has not begun. */
-export function createDay(settings: Settings): Day {
-  const random = createRandom(`day ${settings.seed}`);
-  const restore = seedGlobals(
-    random.fork('core'),
+const seeded = (random: Random) =>
+  seedGlobals(
+    random,
     () => false,
     () => 0,
   );
+
+/** Creates a day that has not begun. */
+export function createDay(settings: Settings): Day {
+  const random = createRandom(`day ${settings.seed}`);
+  const restore = seeded(random.fork('core'));
   const exhausted = () => {
     throw new Error('The day has too many events.');
   };
@@ -99,11 +102,7 @@ export function createDay(settings: Settings): Day {
     add: incidents.add,
     async picture() {
       // What is drawn to read the record must not change the day.
-      const restoreDay = seedGlobals(
-        createRandom('reader'),
-        () => false,
-        () => 0,
-      );
+      const restoreDay = seeded(createRandom('reader'));
       try {
         const usage = await reader.getUsage();
         const { used, usable } = usage.windows.find(({ windowMs }) => windowMs === limit.windowMs) ?? usage;
