@@ -1,22 +1,16 @@
 // Records `pnpm demo` in a terminal of 92 columns, for docs/start: `node bench/demo-recording.ts`. It needs `script` of util-linux.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
-import { terminalPicture, themes } from './harness/terminal-svg.ts';
+import { columns, scriptOf, terminalEnv, writePictures } from './harness/terminal-svg.ts';
 
-const at = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
-const columns = 92;
 // A reader need not wait longer for the next line than this.
 const longestPause = 1.5;
 
-const line = `stty cols ${columns} rows 60; '${process.execPath}' --conditions=@service-auth/source '${at('examples/demo/index.ts')}'`;
-const env = { ...process.env, TERM: 'xterm-256color', NO_COLOR: undefined };
-const program = spawn('script', ['--quiet', '--command', line, '/dev/null'], {
-  env,
-  stdio: ['ignore', 'pipe', 'inherit'],
-});
+const demo = fileURLToPath(new URL('../examples/demo/index.ts', import.meta.url));
+const argv = scriptOf(`'${process.execPath}' --conditions=@service-auth/source '${demo}'`);
+const program = spawn('script', argv, { env: terminalEnv, stdio: ['ignore', 'pipe', 'inherit'] });
 
 const lines: string[] = [];
 const seconds: number[] = [];
@@ -40,10 +34,7 @@ program.stdout.setEncoding('utf8').on('data', (text: string) => {
 const [code] = await once(program, 'close');
 if (code !== 0) throw new Error(`The demo ended with ${code}.`);
 
-for (const theme of themes) {
-  const picture = terminalPicture('npx --yes pnpm@12 demo', lines.join('\n'), theme, seconds);
-  writeFileSync(at(`docs/command-line/demo-${theme.name}.svg`), picture);
-}
+writePictures('demo', 'npx --yes pnpm@12 demo', lines.join('\n'), seconds);
 process.stdout.write(`${lines.length} lines in ${seconds.at(-1)?.toFixed(1)} seconds\n`);
 
 /** Breaks a line that is longer than the terminal between words. */

@@ -1,7 +1,7 @@
 // The pictures of docs/command-line.md: what the program really prints in a terminal, in two themes. `node bench/terminal-pictures.ts`
 // needs the built program, and `script` of util-linux for a terminal.
-import { execFile, execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -9,11 +9,10 @@ import { createServiceAuth, memoryStore, type Store } from '@service-auth/core';
 import { recordKey } from '@service-auth/core/record';
 import { fileStore } from '@service-auth/file';
 import { createTestClock, startTestService } from '@service-auth/testing';
-import { terminalPicture, themes } from './harness/terminal-svg.ts';
+import { scriptOf, terminalEnv, writePictures } from './harness/terminal-svg.ts';
 
 const minute = 60_000;
 const program = fileURLToPath(new URL('../packages/cli/dist/service-auth.js', import.meta.url));
-const folder = fileURLToPath(new URL('../docs/command-line', import.meta.url));
 // The path is as long as the one that replaces it, so that lines break where they seem to.
 const shown = '/var/lib/service-auth';
 const directory = mkdtempSync('/tmp/sap-');
@@ -25,16 +24,8 @@ try {
   const store = join(directory, 'store');
   const record = await recordOfABadNight();
   await fileStore(store).swap(await recordKey({ authUrl: service.authUrl, clientId }), { version: '1', record });
-  mkdirSync(folder, { recursive: true });
-  for (const command of ['usage', 'explain', 'doctor']) {
-    const printed = await inTerminal(command, store);
-    for (const theme of themes) {
-      writeFileSync(
-        join(folder, `${command}-${theme.name}.svg`),
-        terminalPicture(`service-auth ${command}`, printed, theme),
-      );
-    }
-  }
+  for (const command of ['usage', 'explain', 'doctor'])
+    writePictures(command, `service-auth ${command}`, await inTerminal(command, store));
 } finally {
   rmSync(directory, { recursive: true });
 }
@@ -71,7 +62,7 @@ async function recordOfABadNight(): Promise<string> {
   return record;
 }
 
-/** Returns the text that a command prints in a terminal of 92 columns. */
+/** Returns the text that a command prints in a terminal. */
 async function inTerminal(command: string, store: string): Promise<string> {
   const variables = {
     SERVICE_AUTH_URL: service.authUrl,
@@ -80,10 +71,8 @@ async function inTerminal(command: string, store: string): Promise<string> {
     SERVICE_AUTH_CLIENT_ID: clientId,
     SERVICE_AUTH_STORE: `file:${store}`,
   };
-  const line = `stty cols 92 rows 60; '${process.execPath}' '${program}' ${command} || true`;
-  execFileSync('sh', ['-c', 'command -v script'], { stdio: 'ignore' });
-  const env = { ...process.env, ...variables, TERM: 'xterm-256color', NO_COLOR: undefined };
-  const { stdout } = await promisify(execFile)('script', ['--quiet', '--command', line, '/dev/null'], { env });
+  const argv = scriptOf(`'${process.execPath}' '${program}' ${command} || true`);
+  const { stdout } = await promisify(execFile)('script', argv, { env: { ...terminalEnv, ...variables } });
   // Values that differ from machine to machine are shown as in the examples of the documentation.
   return stdout.replaceAll('\r', '').replaceAll(service.authUrl, 'https://auth.example.com').replaceAll(store, shown);
 }

@@ -3,15 +3,7 @@ import axios, { type AxiosAdapter, type AxiosError, type AxiosInstance, type Axi
 import { loadPeerModule } from '../contenders/peers.ts';
 import type { Client } from '../harness/client.ts';
 import type { Contender } from '../harness/compare.ts';
-import {
-  type CreateContenders,
-  carefulInterceptor,
-  createCoverage,
-  handwrittenInterceptor,
-  staticHeader,
-  staticHeaderAgain,
-  type Target,
-} from './target.ts';
+import { type CreateContenders, createCoverage, namedWays, type Target } from './target.ts';
 
 interface Instance {
   readonly isMock: boolean;
@@ -84,13 +76,7 @@ export function createInstances({
   );
   const attached = createInstance({ isMock, copy });
   attachServiceAuth(attached, auth);
-  return {
-    [staticHeader]: withHeader(),
-    [staticHeaderAgain]: withHeader(),
-    [handwrittenInterceptor]: intercepted,
-    [carefulInterceptor]: careful,
-    '@service-auth/axios': attached,
-  };
+  return namedWays('axios', { withHeader, handwritten: intercepted, careful, ours: attached });
 }
 
 /** One that is mocked, or not. */

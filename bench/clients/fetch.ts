@@ -1,15 +1,7 @@
 import { createAuthFetch } from '@service-auth/fetch';
 import { loadPeerModule } from '../contenders/peers.ts';
 import type { Client } from '../harness/client.ts';
-import type { Contender } from '../harness/compare.ts';
-import {
-  type CreateContenders,
-  carefulInterceptor,
-  createCoverage,
-  handwrittenInterceptor,
-  staticHeader,
-  staticHeaderAgain,
-} from './target.ts';
+import { type CreateContenders, createCoverage, namedWays } from './target.ts';
 
 type Wrap = (send: typeof fetch, client: Client) => typeof fetch;
 
@@ -31,23 +23,20 @@ export const createContenders: CreateContenders = async ({ client, isMock, withP
   const { apiUrl } = client;
   // A connection is free for the next request once the body was read; some libraries have done so.
   const complete = (response: Response) => (isMock || response.bodyUsed ? response : response.text());
-  const contender = (name: string, call: typeof fetch): Contender => ({
-    name,
-    run: async () => complete(await call(apiUrl, { headers: { accept: 'application/json' } })),
-  });
+  const sentBy = (call: typeof fetch) => async () =>
+    complete(await call(apiUrl, { headers: { accept: 'application/json' } }));
   const headers = { accept: 'application/json', authorization: `Bearer ${token}` };
   const withHeader = async () => complete(await send(apiUrl, { headers }));
+  const withFreshToken = async (init: RequestInit | undefined): Promise<RequestInit> => ({
+    ...init,
+    headers: { ...(init?.headers as object), authorization: `Bearer ${await handwritten.getToken()}` },
+  });
   const wrapped: typeof fetch = async (input, init) =>
     send(input, {
       ...init,
       headers: { ...(init?.headers as object), authorization: `Bearer ${await handwritten.getToken()}` },
     });
-
   const covers = createCoverage(apiUrl);
-  const withFreshToken = async (init: RequestInit | undefined): Promise<RequestInit> => ({
-    ...init,
-    headers: { ...(init?.headers as object), authorization: `Bearer ${await handwritten.getToken()}` },
-  });
   const careful: typeof fetch = async (input, init) => {
     if (!covers(String(input))) return send(input, init);
     const first = await send(input, await withFreshToken(init));
@@ -56,14 +45,15 @@ export const createContenders: CreateContenders = async ({ client, isMock, withP
     return send(input, await withFreshToken(init));
   };
 
-  const contenders = [
-    { name: staticHeader, run: withHeader },
-    { name: staticHeaderAgain, run: withHeader },
-    contender(handwrittenInterceptor, wrapped),
-    contender(carefulInterceptor, careful),
-    contender('@service-auth/fetch', createAuthFetch(auth, { fetch: send })),
-  ];
-  if (!withPeers) return contenders;
-  const { fetchPeers } = await loadPeerModule<{ fetchPeers: Record<string, Wrap> }>('http');
-  return [...contenders, ...Object.entries(fetchPeers).map(([name, wrap]) => contender(name, wrap(send, client)))];
+  const ways: Record<string, () => Promise<unknown>> = namedWays('fetch', {
+    withHeader: () => withHeader,
+    handwritten: sentBy(wrapped),
+    careful: sentBy(careful),
+    ours: sentBy(createAuthFetch(auth, { fetch: send })),
+  });
+  if (withPeers) {
+    const { fetchPeers } = await loadPeerModule<{ fetchPeers: Record<string, Wrap> }>('http');
+    for (const [name, wrap] of Object.entries(fetchPeers)) ways[name] = sentBy(wrap(send, client));
+  }
+  return Object.entries(ways).map(([name, run]) => ({ name, run }));
 };

@@ -1,14 +1,7 @@
 import { Readable } from 'node:stream';
 import { serviceAuth } from '@service-auth/got';
 import got, { type Got } from 'got';
-import {
-  type CreateContenders,
-  carefulInterceptor,
-  createCoverage,
-  handwrittenInterceptor,
-  staticHeader,
-  staticHeaderAgain,
-} from './target.ts';
+import { type CreateContenders, createCoverage, namedWays } from './target.ts';
 
 const body = Buffer.from('{"orders":[]}');
 
@@ -56,12 +49,7 @@ export const createContenders: CreateContenders = async ({ client, isMock, token
       ],
     },
   });
-  const instances: Record<string, Got> = {
-    [staticHeader]: withHeader(),
-    [staticHeaderAgain]: withHeader(),
-    [handwrittenInterceptor]: intercepted,
-    [carefulInterceptor]: careful,
-    '@service-auth/got': base.extend(serviceAuth(auth)),
-  };
+  const ours = base.extend(serviceAuth(auth));
+  const instances = namedWays<Got>('got', { withHeader, handwritten: intercepted, careful, ours });
   return Object.entries(instances).map(([name, instance]) => ({ name, run: () => instance.get(client.apiUrl) }));
 };

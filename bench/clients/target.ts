@@ -19,10 +19,23 @@ export interface Target {
 export type CreateContenders = (target: Target) => Promise<Contender[]>;
 
 export const staticHeader = 'static header';
-export const staticHeaderAgain = 'static header, again';
 export const handwrittenInterceptor = 'handwritten interceptor';
 /** It also checks the address, sends once more after a 401, and hides the token from what is printed: as much as ours does. */
 export const carefulInterceptor = 'handwritten, as careful';
+
+/** The ways to send with a client of ours, by their names. */
+export function namedWays<Way>(
+  name: string,
+  { withHeader, handwritten, careful, ours }: { withHeader(): Way; handwritten: Way; careful: Way; ours: Way },
+): Record<string, Way> {
+  return {
+    [staticHeader]: withHeader(),
+    [`${staticHeader}, again`]: withHeader(),
+    [handwrittenInterceptor]: handwritten,
+    [carefulInterceptor]: careful,
+    [`@service-auth/${name}`]: ours,
+  };
+}
 
 /** Whether an address is below the base URL: the cheapest check that is right for addresses as programs write them. */
 export function createCoverage(apiUrl: string): (url: string) => boolean {

@@ -2,14 +2,7 @@ import { serviceAuthInterceptor } from '@service-auth/undici';
 import { Agent, Dispatcher, request } from 'undici';
 import { loadPeerModule } from '../contenders/peers.ts';
 import type { Client } from '../harness/client.ts';
-import {
-  type CreateContenders,
-  carefulInterceptor,
-  createCoverage,
-  handwrittenInterceptor,
-  staticHeader,
-  staticHeaderAgain,
-} from './target.ts';
+import { type CreateContenders, createCoverage, namedWays } from './target.ts';
 
 type Interceptor = Dispatcher.DispatcherComposeInterceptor;
 type Handler = Required<Dispatcher.DispatchHandler>;
@@ -94,13 +87,8 @@ export const createContenders: CreateContenders = async ({ client, isMock, withP
     void send(new SecondTry(handler, again));
     return true;
   };
-  const interceptors: Record<string, Interceptor> = {
-    [staticHeader]: fixed,
-    [staticHeaderAgain]: fixed,
-    [handwrittenInterceptor]: intercepted,
-    [carefulInterceptor]: careful,
-    '@service-auth/undici': serviceAuthInterceptor(auth),
-  };
+  const ours = serviceAuthInterceptor(auth);
+  const interceptors = namedWays('undici', { withHeader: () => fixed, handwritten: intercepted, careful, ours });
   if (withPeers) {
     type Peers = { undiciPeers: Record<string, (client: Client) => Interceptor> };
     const { undiciPeers } = await loadPeerModule<Peers>('http');

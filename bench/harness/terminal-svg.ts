@@ -1,4 +1,7 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
+import { escaped } from './chart.ts';
 
 /** The colours of a terminal. */
 export interface Theme {
@@ -24,6 +27,24 @@ export const themes: readonly Theme[] = [
   },
 ];
 
+/** The width of the terminal in which programs print. */
+export const columns = 92;
+export const terminalEnv: NodeJS.ProcessEnv = { ...process.env, TERM: 'xterm-256color', NO_COLOR: undefined };
+
+/** The arguments of `script`, of util-linux, that run a line of a shell in a terminal. */
+export function scriptOf(line: string): string[] {
+  return ['--quiet', '--command', `stty cols ${columns} rows 60; ${line}`, '/dev/null'];
+}
+
+const folder = fileURLToPath(new URL('../../docs/command-line/', import.meta.url));
+
+/** Writes a picture in each theme to `docs/command-line`. */
+export function writePictures(name: string, command: string, printed: string, seconds?: readonly number[]): void {
+  mkdirSync(folder, { recursive: true });
+  for (const theme of themes)
+    writeFileSync(`${folder}${name}-${theme.name}.svg`, terminalPicture(command, printed, theme, seconds));
+}
+
 const charWidth = 8.4;
 const lineHeight = 19;
 const margin = 16;
@@ -36,8 +57,8 @@ const margin = 16;
 export function terminalPicture(command: string, printed: string, theme: Theme, seconds?: readonly number[]): string {
   const lines = [`$ ${command}`, ...printed.trimEnd().split('\n')];
   const runs = lines.map(runsOf);
-  const columns = Math.max(...runs.map((line) => line.reduce((sum, { text }) => sum + text.length, 0)));
-  const width = Math.ceil(columns * charWidth + 2 * margin);
+  const longest = Math.max(...runs.map((line) => line.reduce((sum, { text }) => sum + text.length, 0)));
+  const width = Math.ceil(longest * charWidth + 2 * margin);
   const height = lines.length * lineHeight + 2 * margin;
   const texts = runs.flatMap((line, row) => {
     const pieces = textsOf(line, margin + (row + 0.75) * lineHeight, theme);
@@ -97,8 +118,4 @@ function textsOf(line: readonly Run[], y: number, theme: Theme): string[] {
       return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" textLength="${length}" lengthAdjust="spacingAndGlyphs"${style}>${escaped(piece)}</text>`;
     });
   });
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
