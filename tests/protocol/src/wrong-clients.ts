@@ -124,8 +124,11 @@ export const wrongClients: Readonly<Record<string, WrongClient>> = {
     breaks: ['the count covers every token'],
     change: over((store) => ({
       swap: async (key, change, options) => {
-        const { version } = await store.load(key, options);
-        return store.swap(key, { ...change, expected: version }, options);
+        for (;;) {
+          const { version } = await store.load(key, options);
+          const result = await store.swap(key, { ...change, expected: version }, options);
+          if (result.swapped) return result;
+        }
       },
     })),
   },
