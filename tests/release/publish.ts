@@ -71,15 +71,18 @@ export async function publishCopy(folder: string, registry: Registry, tell: Tell
   const lists = readdirSync(join(copy, 'sbom')).filter((name) => name.endsWith(`-${expected}.json`));
   if (lists.length !== published.length) throw new Error(`There are ${lists.length} lists of dependencies.`);
   tell('each package has a list of what it depends on');
-  await assertUnproven(run);
-  tell('what nobody signed is refused after it is published');
+  await assertUnverified(run);
+  tell('what npm gives out is installed, and not called verified where it cannot be verified');
   return published;
 }
 
-/** The registry on loopback signs nothing, so the program that runs after a release must refuse what it gives out. */
-async function assertUnproven(run: (command: string, argv: string[]) => Promise<string>): Promise<void> {
+/**
+ * The registry on loopback signs nothing, and the keys of sigstore may be out of reach: either way
+ * the program that runs after a release must not end well. It does not show which of the two it was.
+ */
+async function assertUnverified(run: (command: string, argv: string[]) => Promise<string>): Promise<void> {
   const verified = await run('node', ['scripts/verify-published.ts']).catch((error: { stderr: string }) => error);
-  if (typeof verified === 'string') throw new Error(`Packages without signatures were accepted: ${verified}`);
+  if (typeof verified === 'string') throw new Error(`Packages that nobody signed were called verified: ${verified}`);
   if (!verified.stderr.includes('npm audit signatures')) throw verified;
 }
 
