@@ -1,3 +1,5 @@
+import { byDay } from '@service-auth/test-tools/night';
+
 /** A property that somebody put on the prototype of all objects. */
 export interface Pollution {
   readonly name: string;
@@ -40,7 +42,10 @@ const members: Readonly<Record<string, readonly unknown[]>> = {
   ...{ once: [true], passive: [true] },
 };
 
-/** Each value, as an assignment and as a careful library would put it there. */
-export const pollutions: readonly Pollution[] = Object.entries(members).flatMap(([name, values]) =>
-  values.flatMap((value) => [true, false].map((enumerable) => ({ name, value, enumerable }))),
+/** Each value as an assignment, and by night also as a careful library would put it there. */
+export const pollutions: readonly Pollution[] = byDay(
+  Object.entries(members).flatMap(([name, values]) =>
+    values.flatMap((value) => [true, false].map((enumerable) => ({ name, value, enumerable }))),
+  ),
+  ({ enumerable }) => enumerable,
 );
