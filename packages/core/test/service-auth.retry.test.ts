@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { ServiceAuth } from '../src/index.ts';
+import { memoryStore, type ServiceAuth } from '../src/index.ts';
 import { type Bed, createBed, failure, hour, minute, second } from './support/bed.ts';
 import { losesReply } from './support/faulty-store.ts';
-import { answering } from './support/scripted-endpoint.ts';
+import { answering, gated } from './support/scripted-endpoint.ts';
 
 const refused = answering(401, '{"error":"invalid_client"}');
 
@@ -86,6 +86,19 @@ describe('retryNow', () => {
     expect(bed.endpoint.requests.length).toBe(before + 1);
     for (const caller of callers) await expect(bed.clock.until(caller.getToken())).rejects.toThrow();
     expect(bed.endpoint.requests.length).toBe(before + 1);
+  });
+
+  test('ends a pause that began in the same millisecond', async () => {
+    const bed = createBed();
+    const auth = bed.client({ store: memoryStore({ clock: bed.clock }) });
+    const { answer, release } = gated(refused);
+    bed.endpoint.next(answer);
+    const rejected = auth.getToken();
+    await bed.clock.advance(0.5);
+    release();
+    await failure('ERR_CREDENTIALS_REJECTED', bed.clock.until(rejected));
+    expect((await auth.retryNow()).ended).toMatchObject([{ kind: 'credentials' }]);
+    await bed.token(auth);
   });
 
   test('ends what a 429 asked for', async () => {

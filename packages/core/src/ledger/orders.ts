@@ -1,8 +1,8 @@
 import { withReset } from './decide.ts';
 import { keptTerms, type Situation } from './limits.ts';
 import { oneMoreSpaced, spacedUntil } from './pace.ts';
-import { type LedgerRecord, type LogEntry, resetUpTo, type Spent, type StoredToken, tokenOf } from './record.ts';
-import { minute } from './units.ts';
+import { type LedgerRecord, type LogEntry, none, resetUpTo, type Spent, type StoredToken, tokenOf } from './record.ts';
+import { minute, second } from './units.ts';
 
 /** Every process that needs a token reads the record more often than this. */
 const noticedWithinMs = minute;
@@ -33,8 +33,19 @@ function withNote(record: LedgerRecord, note: LogEntry): LedgerRecord {
 export function withRetry(record: LedgerRecord, now: number, { id, by }: Pick<LogEntry, 'id' | 'by'>): LedgerRecord {
   if (record.retries?.id === id) return record;
   const tokens = record.tokens.map((token): StoredToken => ({ ...token, renewAfter: undefined }));
-  const retries = { ...oneMoreSpaced(record.retries, now), id };
+  // The time at which an outcome is settled may be a moment ahead of the store's clock, but what the
+  // record has came before the order.
+  const at = Math.max(now, Math.min(now + second, latestStreakAt(record)));
+  const retries = { ...oneMoreSpaced(record.retries, at), id };
   return withNote({ ...record, retries, later: undefined, tokens }, { id, at: now, kind: 'retry', by });
+}
+
+/** Returns the instant of the latest failure, refusal or 401. */
+function latestStreakAt({ lost, refusals, states }: LedgerRecord): number {
+  const ofStates = Object.values(states).flatMap(({ failures, rejections, refusals = none }) => {
+    return [failures, rejections, ...Object.values(refusals)];
+  });
+  return Math.max(0, ...[lost, ...Object.values(refusals), ...ofStates].map((streak) => streak?.at ?? 0));
 }
 
 /** A process reports that the tokens of a name are compromised. */

@@ -370,6 +370,24 @@ describe('an order to try again', () => {
     }
   });
 
+  test('ends a pause that begins a moment after it, because outcomes are settled by a clock that may be ahead', () => {
+    const pausesAt = (at: number): Partial<LedgerRecord>[] => {
+      const refusal = { count: 1, at, status: 401, name: 'orders', keyId: 'key', instance: 'process' };
+      const failures = { count: 8, at, kind: 'unknown' as const };
+      return [
+        { lost: failures },
+        { refusals: { secret: refusal } },
+        { states: { orders: { failures } } },
+        { states: { orders: { refusals: { secret: refusal } } } },
+        { states: { orders: { rejections: { count: 1, at } } } },
+      ];
+    };
+    const waitAfter = (fields: Partial<LedgerRecord>) =>
+      waitOf(withRetry(recordWith([], fields), noon, order), 'orders', noon, 'rejected');
+    expect(pausesAt(noon + second).map(waitAfter)).toEqual([0, 0, 0, 0, 0]);
+    for (const fields of pausesAt(noon + second + 1)) expect(waitAfter(fields)).toBeGreaterThan(0);
+  });
+
   test('does not pass over the share of renewals after 401s', () => {
     const renewals = several(40, (index) => issuedAt(noon - 20 * hour + index * minute, { reason: 'rejected' }));
     const ordered = withRetry(recordWith(renewals), noon, order);
