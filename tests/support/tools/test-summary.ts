@@ -1,8 +1,11 @@
 import { relative } from 'node:path';
 import type { Reporter, TestModule, Vitest } from 'vitest/node';
 
+const mostListed = 20;
+
 /**
- * Closes a test run with true counts, of each folder and in one line: `123 passed, 0 failed`. A folder that ran no test fails a whole run.
+ * Closes a test run with what failed, one line each, and with true counts, of each folder and in one line: `123 passed, 0 failed`. A folder that ran no test
+ * fails a whole run.
  * `scripts/test/checks.test.ts` finds the files that no run contains.
  */
 export default class TestSummary implements Reporter {
@@ -23,10 +26,13 @@ export default class TestSummary implements Reporter {
     const notes = new Set(tests.map((test) => test.result()).map((result) => 'note' in result && result.note));
     const why = [...notes].filter((note) => typeof note === 'string').join('; ');
 
+    const failed = tests.filter((test) => test.result().state === 'failed');
+    for (const module of modules.filter((module) => module.errors().length > 0)) console.log(`✗ ${fileOf(module)}`);
+    for (const { module, fullName } of failed.slice(0, mostListed)) console.log(`✗ ${fileOf(module)} > ${fullName}`);
     const missing = this.#isWhole() ? this.#reportGroups(modules) : [];
     for (const group of missing) console.log(`${group} ran no test`);
     if (missing.length > 0) process.exitCode = 1;
-    console.log(`${count('passed')} passed, ${count('failed') + broken + brokenSuites + missing.length} failed`);
+    console.log(`${count('passed')} passed, ${failed.length + broken + brokenSuites + missing.length} failed`);
     if (skipped > 0) console.log(`warning: ${skipped} skipped${why && `: ${why}`}`);
   }
 
@@ -52,8 +58,12 @@ export default class TestSummary implements Reporter {
   }
 }
 
+function fileOf({ moduleId }: TestModule): string {
+  return relative(process.cwd(), moduleId);
+}
+
 /** A project of `pnpm check compat`, or else the folder that the tests are in. */
-function groupOf({ project, moduleId }: TestModule): string {
-  if (project.name.startsWith('compat ')) return project.name;
-  return relative(process.cwd(), moduleId).replace(/\/test\/.*/, '');
+function groupOf(module: TestModule): string {
+  const { name } = module.project;
+  return name.startsWith('compat ') ? name : fileOf(module).replace(/\/test\/.*/, '');
 }

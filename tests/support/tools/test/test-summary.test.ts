@@ -41,6 +41,18 @@ test('a whole run is counted by folder, and fails if one of them ran no test', {
   expect(incomplete.status).toBe(1);
 });
 
+test('what failed is named by its file at the end, also a file that broke before its tests', {
+  timeout: 60_000,
+}, () => {
+  const failing = run("describe('orders', () => { test('arrive', () => expect(1).toBe(2)); });");
+  expect(failing.lines).toEqual(
+    expect.arrayContaining(['✗ packages/other/test/b.test.ts > orders > arrive', '1 passed, 1 failed']),
+  );
+  const broken = run("throw new Error('broken');");
+  expect(broken.lines).toContain('✗ packages/other/test/b.test.ts');
+  expect([failing.status, broken.status]).toEqual([1, 1]);
+});
+
 test('a run of some files only does not fail for the others', { timeout: 60_000 }, () => {
   const { status, lines } = run("test('needs a server', ({ skip }) => skip('no server'));", 'packages');
   expect([status, lines.filter((line) => line.includes('passed'))]).toEqual([0, ['1 passed, 0 failed']]);
