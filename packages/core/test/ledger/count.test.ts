@@ -70,6 +70,10 @@ describe('the room', () => {
     expect(roomFor(recordWith(spent), 'reset')).toMatchObject({ room: 8, roomAt: noon });
     expect(roomFor(recordWith(spent)).nextFreeAt).toBe(leavesAt(spent[0] as Spent, term));
     expect(roomFor(recordWith([])).nextFreeAt).toBeUndefined();
+    // Those that have left do not leave again.
+    expect(roomFor(recordWith([issuedAt(noon - 30 * hour), ...spent])).nextFreeAt).toBe(
+      leavesAt(spent[0] as Spent, term),
+    );
   });
 
   test('of a record that may miss tokens is what the reserve covers, and two of them are for resets', () => {

@@ -93,6 +93,12 @@ describe('orders to try again', () => {
     expect(withRetry(once, noon + minute, { id: 'order', by: 'somebody' })).toBe(once);
   });
 
+  test('keep the tokens, each of which may be renewed again', () => {
+    const tokens = [tokenWith({ id: 'first', renewAfter: noon + hour }), tokenWith({ id: 'second' })];
+    const { tokens: kept } = withRetry(recordWith([], { tokens }), noon, { id: 'order', by: 'somebody' });
+    expect(kept).toEqual(tokens.map((token) => ({ ...token, renewAfter: undefined })));
+  });
+
   test('are noticed by every process within a minute', () => {
     const record = withRetry(recordWith([]), noon, { id: 'order', by: 'somebody' });
     expect([minute - 1, minute].map((ms) => isJustOrdered(record, noon + ms))).toEqual([true, false]);

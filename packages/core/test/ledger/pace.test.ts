@@ -3,7 +3,7 @@ import { compact } from '../../src/ledger/compact.ts';
 import { limitsFor } from '../../src/ledger/limits.ts';
 import { isOfCredentials } from '../../src/ledger/oauth-error.ts';
 import { withRetry } from '../../src/ledger/orders.ts';
-import { allHolds, type Hold, holdsOf, isAlone, mostUnderWay, waitedFor } from '../../src/ledger/pace.ts';
+import { allHolds, type Hold, holdsOf, isAlone, lastOf, mostUnderWay, waitedFor } from '../../src/ledger/pace.ts';
 import { present } from '../../src/ledger/present.ts';
 import type { IssuanceReason, LedgerRecord, Spent } from '../../src/ledger/record.ts';
 import { settle } from '../../src/ledger/settle.ts';
@@ -393,6 +393,12 @@ describe('an order to try again', () => {
     const ordered = withRetry(recordWith(renewals), noon, order);
     expect(waitOf(ordered, 'orders', noon, 'rejected')).toBeGreaterThan(4 * hour);
   });
+});
+
+test('of holds that end at once, the first one decides', () => {
+  const one: Hold = { kind: 'limit', until: noon, count: 0 };
+  const other: Hold = { kind: 'backoff', until: noon, count: 1 };
+  expect([lastOf([one, other]), lastOf([other, one])]).toEqual([one, other]);
 });
 
 test('the holds that people see are those of the pace, each once', () => {
