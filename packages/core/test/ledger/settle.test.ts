@@ -225,6 +225,12 @@ describe('the token that arrived', () => {
     expect(tokenOf(settled(token()), 'orders', 'key')?.id).toBe('asked');
   });
 
+  test('takes the place of no token of another name, or of another secret', () => {
+    const others = [tokenWith({ name: 'stock', id: 'stock' }), tokenWith({ keyId: 'other', id: 'of another secret' })];
+    const { tokens } = settled(token(), { ...before, tokens: [...others, other({})] });
+    expect(tokens.map(({ id }) => id)).toEqual(['stock', 'of another secret', 'asked']);
+  });
+
   test('does not take the place of a later one', () => {
     for (const generation of [noon, noon + 1])
       expect(tokensAfter('cold', { generation }, {})).toMatchObject([{ id: 'other' }]);
