@@ -34,6 +34,9 @@ describe('a token of the record', () => {
     const older = { id: 'older', generation: token.generation - 1 };
     const newer = { id: 'newer', generation: token.generation + 1 };
     expect(decision(withToken, { reason: 'revalidate', cached: older })).toEqual({ kind: 'use', token });
+    // Another process has renewed it already, so a renewal would waste a token.
+    expect(decision(withToken, { reason: 'refresh', cached: older })).toEqual({ kind: 'use', token });
+    expect(decision(withToken, { reason: 'revalidate', cached: token })).toEqual({ kind: 'use', token });
     expect(decision(withToken, { reason: 'revalidate', cached: newer })).toEqual({ kind: 'keep', retryAt: noon });
     expect(decision(withToken, { reason: 'expired', cached: newer })).toEqual({ kind: 'use', token });
     expect(confirms({ kind: 'use', token }, older)).toBe(false);
