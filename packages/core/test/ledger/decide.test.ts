@@ -120,7 +120,7 @@ describe('a token that nobody may request', () => {
   });
 
   test('may be requested from those that are kept for a reset, once', () => {
-    const before = { ...full, tokens: [token] };
+    const before = { ...full, spent: [...withToken.spent, ...full.spent], tokens: [token] };
     expect(decision(before, { unusable: ['token'] })).toMatchObject({ kind: 'deny', denial: { cause: 'limit' } });
     const record = withReset(before, 'orders', noon);
     const { record: replaced, now, reserved } = tried(record, noon, {}, issued);
