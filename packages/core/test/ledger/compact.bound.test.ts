@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decodeRecord } from '../../src/ledger/codec.ts';
+import { decodeRecord, encodeRecord } from '../../src/ledger/codec.ts';
 import { fitted, hasRoom, roomExpectedAt } from '../../src/ledger/compact.ts';
 import { decide } from '../../src/ledger/decide.ts';
 import { refusedUntil } from '../../src/ledger/forecast.ts';
@@ -62,6 +62,20 @@ test('a record has room for the token of each request that is under way', () => 
   });
   const query = queryFor({ name: 'name 10', unusable: ['10'] });
   expect(decide(situationOf(record, noon, limitsWith(bytes)), query).kind).toBe('reserve');
+});
+
+test('a record has room if the store keeps its text, whatever characters its names have, and is refused if it does not', () => {
+  const names = ['orders', 'Aufträge', '注文', '\u0007"\\', '😀'];
+  const named = recordWith(
+    names.map((name, index) => issuedAt(noon + index, { name })),
+    {
+      tokens: names.map((name, index) => tokenWith({ name, id: `${index}`, generation: noon + index })),
+      states: Object.fromEntries(names.map((name) => [name, { resetUpTo: noon - day }])),
+    },
+  );
+  const bytes = Buffer.byteLength(encodeRecord(named));
+  const fits = (maxBytes: number) => hasRoom(situationOf(named, noon, limitsWith(maxBytes)));
+  expect([fits(bytes - 1), fits(bytes + 40)]).toEqual([false, true]);
 });
 
 test('a record keeps room for a token that is as large as its largest one', () => {
