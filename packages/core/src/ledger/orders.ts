@@ -33,8 +33,8 @@ function withNote(record: LedgerRecord, note: LogEntry): LedgerRecord {
 export function withRetry(record: LedgerRecord, now: number, { id, by }: Pick<LogEntry, 'id' | 'by'>): LedgerRecord {
   if (record.retries?.id === id) return record;
   const tokens = record.tokens.map((token): StoredToken => ({ ...token, renewAfter: undefined }));
-  // The time at which an outcome is settled may be a moment ahead of the store's clock, but what the
-  // record has came before the order.
+  // An outcome may be settled by a clock that is a moment ahead of the store's, but what the record
+  // has came before the order.
   const at = Math.max(now, Math.min(now + second, latestStreakAt(record)));
   const retries = { ...oneMoreSpaced(record.retries, at), id };
   return withNote({ ...record, retries, later: undefined, tokens }, { id, at: now, kind: 'retry', by });
