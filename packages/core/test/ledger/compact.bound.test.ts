@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { decodeRecord, encodeRecord } from '../../src/ledger/codec.ts';
 import { fitted, hasRoom, roomExpectedAt } from '../../src/ledger/compact.ts';
 import { decide } from '../../src/ledger/decide.ts';
@@ -76,6 +76,18 @@ test('a record has room if the store keeps its text, whatever characters its nam
   const bytes = Buffer.byteLength(encodeRecord(named));
   const fits = (maxBytes: number) => hasRoom(situationOf(named, noon, limitsWith(maxBytes)));
   expect([fits(bytes - 1), fits(bytes + 40)]).toEqual([false, true]);
+});
+
+test('a decision encodes what is new in a record, not the tokens and requests that it knows', () => {
+  const encodedBy = (one: typeof record) => {
+    using stringify = vi.spyOn(JSON, 'stringify');
+    hasRoom(situationOf(one));
+    return stringify.mock.results.reduce((sum, { value }) => sum + value.length, 0);
+  };
+  const before = recordWith(spent, { tokens: tokens.slice(6).map((token) => ({ ...token })) });
+  const next = { ...before, spent: [...spent, openAt(noon)], tokens: [...before.tokens, tokenWith({})] };
+  expect(encodedBy(before)).toBeGreaterThan(50_000);
+  expect(encodedBy(next)).toBeLessThan(2_000);
 });
 
 test('a record keeps room for a token that is as large as its largest one', () => {
