@@ -52,6 +52,16 @@ describe('requests', () => {
     expect(used({ ...recordWith(spent) }, noon, oneWindow(1_000, 30 * day))).toBe(400);
   });
 
+  test('that renew after 401s become sums of their own, because each window has a share for them', () => {
+    const rows = several(210, (index) =>
+      issuedAt(noon - 10 * hour + index, { reason: index % 2 ? 'rejected' : 'cold' }),
+    );
+    expect(sumsOf(compacted(recordWith(rows))).map(({ reason, tokens }) => [reason, tokens])).toEqual([
+      ['several', 30],
+      ['rejected', 30],
+    ]);
+  });
+
   test('become sums by what came of them, and no sum changes again', () => {
     const rows = several(210, (index) => {
       const at = noon - 10 * hour + index;
